@@ -1,0 +1,81 @@
+package rollup
+
+import (
+	"cmp"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/causeway-webhook/causeway/statuspatch/reason"
+)
+
+// base is what a parent's own controller says and the children cannot tell.
+type base struct {
+	reason, message string
+	// placement and deployment name whose base it is; both are empty for that
+	// of the very object that is judged.
+	placement, deployment string
+}
+
+// findBase reads the base out of a parent's own condition: it is False, for a
+// reason that this kind's controller gives of its own accord or that nobody
+// knows, and not a sentence of Causeway's. A reason below Working is the same
+// as no base at all. Nil where there is none.
+func findBase(c *metav1.Condition, saidBy func(string) bool) *base {
+	if c == nil || !saidBy(c.Reason) || InGrammar(c.Reason, c.Message) {
+		return nil
+	}
+	return asBase(c)
+}
+
+// asBase takes a False condition for a base whoever wrote it: the condition of
+// a carried deployment is all there is to know of it. A reason that the API
+// would refuse is never passed on.
+func asBase(c *metav1.Condition) *base {
+	if c == nil || c.Status != metav1.ConditionFalse ||
+		!reason.Valid(c.Reason) || reason.RankOf(c.Reason) < reason.Working {
+		return nil
+	}
+	return &base{reason: c.Reason, message: c.Message}
+}
+
+// leads tells whether the base is told rather than the ranked failures. Of
+// equal reasons the base comes first.
+func (b *base) leads(ranked []Failure) bool {
+	return b != nil && (len(ranked) == 0 || reason.Compare(b.reason, ranked[0].Reason) <= 0)
+}
+
+// before orders bases: the object's own, which names no placement, comes first
+// among equals.
+func (b *base) before(other *base) bool {
+	if b == nil || other == nil {
+		return b != nil
+	}
+	return cmp.Or(
+		reason.Compare(b.reason, other.reason),
+		strings.Compare(b.placement, other.placement),
+		strings.Compare(b.deployment, other.deployment),
+		strings.Compare(b.reason, other.reason), // an alias beside its newer name
+		strings.Compare(b.message, other.message),
+	) < 0
+}
+
+// verdict writes the base as it stands, alone. A deployment's is told by the
+// placement it belongs to.
+func (b *base) verdict() Verdict {
+	message := cut(strings.ToValidUTF8(b.message, "\uFFFD"), MaxMessage)
+	if b.deployment != "" {
+		message = placementPrefix(b.placement) + ": " + b.text()
+	}
+	return Verdict{metav1.ConditionFalse, b.reason, message}
+}
+
+// text is the base's message as part of a longer sentence, never empty.
+func (b *base) text() string {
+	if text := clean(b.message, MaxBase); text != "" {
+		return text
+	}
+	return b.reason
+}
+
+func placementPrefix(name string) string { return "placement " + quoted(name) }
