@@ -12,9 +12,24 @@ import (
 // base is what a parent's own controller says and the children cannot tell.
 type base struct {
 	reason, message string
-	// placement and deployment name whose base it is; both are empty for that
-	// of the very object that is judged.
-	placement, deployment string
+	// of names the deployment whose base it is, where that is not the very
+	// object that is judged.
+	of *owner
+}
+
+type owner struct{ placement, deployment string }
+
+// compare puts the object's own, which names no owner, first.
+func (o *owner) compare(other *owner) int {
+	switch {
+	case o == nil && other == nil:
+		return 0
+	case o == nil:
+		return -1
+	case other == nil:
+		return 1
+	}
+	return cmp.Or(strings.Compare(o.placement, other.placement), strings.Compare(o.deployment, other.deployment))
 }
 
 // findBase reads the base out of a parent's own condition: it is False, for a
@@ -45,16 +60,15 @@ func (b *base) leads(ranked []Failure) bool {
 	return b != nil && (len(ranked) == 0 || reason.Compare(b.reason, ranked[0].Reason) <= 0)
 }
 
-// before orders bases: the object's own, which names no placement, comes first
-// among equals.
+// before orders bases: by reason, then the object's own, then by placement and
+// name of the deployment.
 func (b *base) before(other *base) bool {
 	if b == nil || other == nil {
 		return b != nil
 	}
 	return cmp.Or(
 		reason.Compare(b.reason, other.reason),
-		strings.Compare(b.placement, other.placement),
-		strings.Compare(b.deployment, other.deployment),
+		b.of.compare(other.of),
 		strings.Compare(b.reason, other.reason), // an alias beside its newer name
 		strings.Compare(b.message, other.message),
 	) < 0
@@ -64,8 +78,8 @@ func (b *base) before(other *base) bool {
 // placement it belongs to.
 func (b *base) verdict() Verdict {
 	message := cut(strings.ToValidUTF8(b.message, "\uFFFD"), MaxMessage)
-	if b.deployment != "" {
-		message = placementPrefix(b.placement) + ": " + b.text()
+	if b.of != nil {
+		message = placementPrefix(b.of.placement) + ": " + b.text()
 	}
 	return Verdict{metav1.ConditionFalse, b.reason, message}
 }

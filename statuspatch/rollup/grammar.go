@@ -32,7 +32,7 @@ func down(ranked []Failure, counted, seen int) Verdict {
 	further := telling(ranked[1:])
 	for i, f := range further {
 		if i == maxFurther {
-			b.WriteString(" " + tail(further[i:]))
+			b.WriteString(" " + tail(total(further[i:])))
 			break
 		}
 		b.WriteString(" " + stopped(sentence(f, counted)))
@@ -52,8 +52,8 @@ func sentence(f Failure, counted int) string {
 	return strconv.Itoa(f.Count) + " of " + strconv.Itoa(counted) + " instances " + reason.Phrase(f.Reason, f.Count)
 }
 
-func tail(rest []Failure) string {
-	n := total(rest)
+// tail is the sentence for n Instances whose reasons found no room.
+func tail(n int) string {
 	if n == 1 {
 		return "1 more instance is not running for other reasons."
 	}

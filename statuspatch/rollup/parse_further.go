@@ -9,39 +9,25 @@ import (
 // onlyFurther tells whether a text is nothing but further sentences, each
 // after a space. They name no reason, so any phrase will do.
 func onlyFurther(text string) bool {
-	for range maxFurther + 1 {
+	for range maxFurther {
 		if text == "" {
 			return true
 		}
-		var ok bool
-		if text, ok = strings.CutPrefix(text, " "); !ok {
-			return false
-		}
-		if isTail(text) {
-			return true
-		}
-		n, _, rest, ok := cutCounts(text)
-		if !ok {
+		n, _, rest, ok := cutCounts(strings.TrimPrefix(text, " "))
+		if !ok || text[0] != ' ' {
 			return false
 		}
 		if text, ok = cutAnyPhrase(n, rest); !ok {
 			return false
 		}
 	}
-	return text == ""
+	return text == "" || isTail(text)
 }
 
 // isTail tells whether the text is the sentence that counts what is left.
 func isTail(text string) bool {
-	n, rest, ok := cutNumber(text)
-	switch {
-	case !ok || n == 0:
-		return false
-	case n == 1:
-		return rest == " more instance is not running for other reasons."
-	default:
-		return rest == " more instances are not running for other reasons."
-	}
+	n, _, ok := cutNumber(strings.TrimPrefix(text, " "))
+	return ok && n > 0 && text == " "+tail(n)
 }
 
 // cutAnyPhrase takes a phrase and its stop off. No phrase contains a stop, so

@@ -78,7 +78,7 @@ func (g *group) add(d Deployment) {
 	}
 	g.up = g.up || up
 	if b != nil {
-		b.placement, b.deployment = d.Placement, d.Name
+		b.of = &owner{d.Placement, d.Name}
 		if b.before(g.deployments) {
 			g.deployments = b
 		}

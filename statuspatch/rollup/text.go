@@ -106,7 +106,11 @@ func closed(s string) bool {
 	return s != "" && strings.IndexByte(".!?", s[len(s)-1]) >= 0
 }
 
-// open takes the closing stop off, so that more can follow.
+// open takes the closing stop of a clean text off, so that more can follow. The
+// mark of a cut stays.
 func open(s string) string {
-	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(s, " "), "."), " ")
+	if strings.HasSuffix(s, ellipsis) {
+		return s
+	}
+	return strings.TrimRight(strings.TrimSuffix(s, "."), " ")
 }

@@ -27,19 +27,18 @@ func WorkloadAvailable(w Workload) (workload Verdict, placements []Verdict) {
 		g.own = findBase(p.Available, reason.WorkloadBase)
 		placements[i] = g.placementVerdict()
 	}
-	if !all.up || all.own != nil && reason.Canonical(all.own.reason) == reason.NetworkNotFound {
-		return all.workloadDown(), placements
+	if !all.up {
+		return all.downVerdict(), placements
+	}
+	if all.own != nil && all.own.reason == reason.NetworkNotFound {
+		return all.own.verdict(), placements
 	}
 	return Verdict{metav1.ConditionTrue, reason.AvailablePlacementFound,
 		listed(reason.MessageAvailablePlacementFound, remarks(groups))}, placements
 }
 
-// workloadDown is for a Workload none of whose deployments is up, and for one
-// whose own base stands over those that are.
-func (g group) workloadDown() Verdict {
-	if g.up {
-		return g.own.verdict()
-	}
+// downVerdict is the verdict on a group none of whose deployments is up.
+func (g group) downVerdict() Verdict {
 	if b := g.best(); b.leads(g.failures) {
 		return b.verdict()
 	}
@@ -55,7 +54,7 @@ func (g group) placementVerdict() Verdict {
 		return Verdict{metav1.ConditionTrue, reason.AvailableDeploymentFound,
 			listed(reason.MessageAvailableDeploymentFound, parts)}
 	}
-	v := g.workloadDown()
+	v := g.downVerdict()
 	if v.Reason == reason.InstancesProvisioning {
 		return Verdict{metav1.ConditionFalse, reason.NoAvailableDeployments, reason.MessageNoAvailableDeployments}
 	}
