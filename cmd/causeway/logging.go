@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"log"
+	"strconv"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// Values of --log-format.
+const (
+	logJSON = "json"
+	logText = "text"
+)
+
+// newLogger writes to w. Verbosity counts as in Kubernetes: 0 is for changes of state, 4 and above for traces.
+func newLogger(w io.Writer, format string, verbosity int) logr.Logger {
+	config := zap.NewProductionEncoderConfig()
+	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
+	encoder := zapcore.NewJSONEncoder(config)
+	if format == logText {
+		config.EncodeLevel = zapcore.CapitalLevelEncoder
+		encoder = zapcore.NewConsoleEncoder(config)
+	}
+	// zapr maps V(n) to the zap level -n.
+	level := zap.NewAtomicLevelAt(zapcore.Level(-verbosity))
+	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)
+	return zapr.NewLogger(zap.New(core, zap.AddCaller()))
+}
+
+// logEverywhere makes the libraries log through the same logger: klog is client-go's, ctrl is controller-runtime's.
+func logEverywhere(logger logr.Logger, verbosity int) {
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	// klog drops by its own verbosity before it asks the logger.
+	_ = flags.Set("v", strconv.Itoa(verbosity))
+	klog.SetLoggerWithOptions(logger.WithName("client"), klog.ContextualLogger(true))
+	ctrl.SetLogger(logger.WithName("runtime"))
+}
+
+// quietLog is where net/http complains about its peers: a scanner's broken handshake is no news.
+func quietLog(logger logr.Logger) *log.Logger {
+	return log.New(lineWriter{logger.V(2).WithName("http")}, "", 0)
+}
+
+type lineWriter struct{ logger logr.Logger }
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	w.logger.Info("Connection trouble", "reason", string(bytes.TrimSpace(line)))
+	return len(line), nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	cliflag "k8s.io/component-base/cli/flag"
+)
+
+// commonOptions are the flags both sub-commands have.
+type commonOptions struct {
+	Kubeconfig    string
+	CertDir       string
+	Port          int
+	ProbeAddress  string
+	MetricsAddr   string
+	ShutdownDelay time.Duration
+	LogFormat     string
+	Verbosity     int
+}
+
+// off, as an address, turns a server off; the value is controller-runtime's.
+const off = "0"
+
+// maxVerbosity is the highest level any library in the binary logs at.
+const maxVerbosity = 10
+
+// addFlags registers the common flags in sections. Defaults are those already in o: the sub-commands share a Pod and so
+// need different ports.
+func (o *commonOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	api := sets.FlagSet("API server")
+	api.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig,
+		"Path to the kubeconfig of the control plane to watch over. Without it the service account of the Pod is used.")
+
+	serving := sets.FlagSet("serving")
+	serving.StringVar(&o.CertDir, "cert-dir", o.CertDir,
+		"Folder with tls.crt and tls.key, as a mounted Secret. A renewed certificate is used from the next handshake on.")
+	serving.IntVar(&o.Port, "port", o.Port,
+		"Port for reviews, HTTPS. 0 takes a free one and logs it.")
+	serving.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
+		"Address of /healthz and /readyz, plain HTTP. 0 turns them off.")
+	serving.StringVar(&o.MetricsAddr, "metrics-bind-address", o.MetricsAddr,
+		"Address of /metrics, plain HTTP. 0 turns it off.")
+	serving.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay,
+		"How long reviews are still taken after readiness failed at shutdown, until the Service has heard of it.")
+
+	logs := sets.FlagSet("logs")
+	logs.IntVarP(&o.Verbosity, "log-level", "v", o.Verbosity,
+		"Verbosity, 0 to "+strconv.Itoa(maxVerbosity)+": 0 for changes of state, 4 and above for traces.")
+	logs.StringVar(&o.LogFormat, "log-format", o.LogFormat, `"json" or "text".`)
+}
+
+// validate returns one error for each flag that cannot be right.
+func (o *commonOptions) validate() []error {
+	var errs []error
+	if o.CertDir == "" {
+		errs = append(errs, flagError("cert-dir", "must name the folder with tls.crt and tls.key"))
+	}
+	if o.Port < 0 || o.Port > 65535 {
+		errs = append(errs, flagError("port", "must be between 0 and 65535, not %d", o.Port))
+	}
+	errs = append(errs, validateAddress("health-probe-bind-address", o.ProbeAddress)...)
+	errs = append(errs, validateAddress("metrics-bind-address", o.MetricsAddr)...)
+	if o.ProbeAddress == o.MetricsAddr && o.ProbeAddress != off && portOf(o.ProbeAddress) != "0" {
+		errs = append(errs, flagError("metrics-bind-address", "must differ from --health-probe-bind-address, both are %q", o.MetricsAddr))
+	}
+	if o.ShutdownDelay < 0 {
+		errs = append(errs, flagError("shutdown-delay", "must not be negative, not %s", o.ShutdownDelay))
+	}
+	if o.LogFormat != logJSON && o.LogFormat != logText {
+		errs = append(errs, flagError("log-format", "must be %q or %q, not %q", logJSON, logText, o.LogFormat))
+	}
+	if o.Verbosity < 0 || o.Verbosity > maxVerbosity {
+		errs = append(errs, flagError("log-level", "must be between 0 and %d, not %d", maxVerbosity, o.Verbosity))
+	}
+	return errs
+}
+
+func validateAddress(flag, address string) []error {
+	if address == off {
+		return nil
+	}
+	port, err := strconv.Atoi(portOf(address))
+	if err != nil || port < 0 || port > 65535 {
+		return []error{flagError(flag, "must be host:port or :port, or 0 for none, not %q", address)}
+	}
+	return nil
+}
+
+// portOf is empty for what is no host:port.
+func portOf(address string) string {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	return port
+}
+
+func flagError(flag, format string, args ...any) error {
+	return fmt.Errorf("--"+flag+" "+format, args...)
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"net/netip"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	cliflag "k8s.io/component-base/cli/flag"
+)
+
+// podIPVariable holds the address other replicas' API servers reach this Pod at; deploy/ fills it from the Pod's status.
+const podIPVariable = "POD_IP"
+
+// statuspatchOptions are the flags of `causeway statuspatch`.
+type statuspatchOptions struct {
+	commonOptions
+	Overlay        bool
+	Budget         time.Duration
+	ReplicasReady  bool
+	RepairLoop     bool
+	LeaseNamespace string
+	LeaseName      string
+	EndpointSlice  namespacedName
+	Advertise      string
+}
+
+func defaultStatuspatchOptions() *statuspatchOptions {
+	return &statuspatchOptions{
+		commonOptions: commonOptions{
+			CertDir:       "/etc/causeway/tls",
+			Port:          9444,
+			ProbeAddress:  ":8083",
+			MetricsAddr:   ":8082",
+			ShutdownDelay: 0, // leaving the EndpointSlice, below, is what takes this process out of rotation
+			LogFormat:     logJSON,
+		},
+		Overlay:        true,
+		Budget:         2 * time.Second,
+		ReplicasReady:  true,
+		RepairLoop:     true,
+		LeaseNamespace: "causeway-system",
+		LeaseName:      "causeway-statuspatch",
+		Advertise:      os.Getenv(podIPVariable),
+	}
+}
+
+func (o *statuspatchOptions) addFlags(sets *cliflag.NamedFlagSets) {
+	status := sets.FlagSet("status")
+	status.BoolVar(&o.Overlay, "overlay", o.Overlay,
+		"Keep the platform's own controllers from writing over the reason: answer the webhook on the status of Workloads and WorkloadDeployments.")
+	status.DurationVar(&o.Budget, "status-budget", o.Budget,
+		"The longest one Instance status write may be held up. What is not done by then the repair loop does.")
+	status.BoolVar(&o.ReplicasReady, "replicas-ready", o.ReplicasReady,
+		"Correct the condition ReplicasReady of WorkloadDeployments too.")
+	status.BoolVar(&o.RepairLoop, "repair-loop", o.RepairLoop, "For diagnosis and tests: false leaves all to the webhooks.")
+	_ = status.MarkHidden("repair-loop") // fails only for a flag that does not exist
+
+	leader := sets.FlagSet("leader election")
+	leader.StringVar(&o.LeaseNamespace, "leader-elect-namespace", o.LeaseNamespace,
+		"Namespace of the Lease by which one process is active and the others stand by. It is always in use.")
+	leader.StringVar(&o.LeaseName, "leader-elect-name", o.LeaseName, "Name of that Lease.")
+	leader.Var(&o.EndpointSlice, "endpoint-slice",
+		"The EndpointSlice, as namespace/name, into which the active process writes its address. Without it none is kept, and a balancer on /activez has to find the active process.")
+	leader.StringVar(&o.Advertise, "advertise-address", o.Advertise,
+		"The IP address written there. The default is the environment variable "+podIPVariable+".")
+
+	o.commonOptions.addFlags(sets)
+}
+
+func (o *statuspatchOptions) validate() []error {
+	errs := o.commonOptions.validate()
+	if o.Budget <= 0 {
+		errs = append(errs, flagError("status-budget", "must be more than 0s, not %s", o.Budget))
+	}
+	if len(validation.IsDNS1123Label(o.LeaseNamespace)) > 0 {
+		errs = append(errs, flagError("leader-elect-namespace", "must be the name of a namespace, not %q", o.LeaseNamespace))
+	}
+	if len(validation.IsDNS1123Subdomain(o.LeaseName)) > 0 {
+		errs = append(errs, flagError("leader-elect-name", "must be the name of a Lease, not %q", o.LeaseName))
+	}
+	if _, err := netip.ParseAddr(o.Advertise); err != nil && (o.Advertise != "" || o.EndpointSlice.set()) {
+		errs = append(errs, flagError("advertise-address", "must be an IP address, not %q; it comes from %s if not given", o.Advertise, podIPVariable))
+	}
+	return errs
+}
+
+// namespacedName is a flag value like causeway-system/causeway-status.
+type namespacedName types.NamespacedName
+
+func (n *namespacedName) set() bool { return *n != namespacedName{} }
+
+func (n *namespacedName) String() string {
+	if !n.set() {
+		return ""
+	}
+	return types.NamespacedName(*n).String()
+}
+
+func (n *namespacedName) Type() string { return "namespace/name" }
+
+func (n *namespacedName) Set(s string) error {
+	namespace, name, ok := strings.Cut(s, "/")
+	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return errNotNamespacedName
+	}
+	*n = namespacedName{Namespace: namespace, Name: name}
+	return nil
+}

@@ -1,0 +1,3 @@
+package main
+import "context"
+func runWebhook(ctx context.Context, o *webhookOptions) error { return nil }
