@@ -1,0 +1,105 @@
+package webhook
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// classesGood is how long a live read serves further refusals. A class
+	// published longer ago than this can no longer be the reason for one.
+	classesGood = time.Second
+	// classesTimeout ends a live read that nobody waits for any more: the
+	// longest a review may take (maxBudget).
+	classesTimeout = maxBudget
+
+	readingClasses = "reading the runtime classes"
+)
+
+// readClasses lists the RuntimeClasses. It needs `list` on runtimeclasses, and
+// `watch` too where r is a cache.
+func readClasses(ctx context.Context, r client.Reader) (*Classes, error) {
+	var list RuntimeClassList
+	if err := r.List(ctx, &list); err != nil {
+		return nil, &readFailed{what: readingClasses, err: err}
+	}
+	return NewClasses(list.Items), nil
+}
+
+// sharedRead reads the classes live for all reviews together: at most one read
+// is under way, and its result is good for classesGood, so that a storm of
+// refusals costs the API server one request a second.
+type sharedRead struct {
+	live    client.Reader
+	clock   clock.PassiveClock
+	metrics *metrics
+
+	mu      sync.Mutex
+	call    *classCall // the newest, under way or finished; nil before the first
+	started time.Time  // of call
+}
+
+// classCall is one read. Its results may be read once done is closed.
+type classCall struct {
+	done    chan struct{}
+	classes *Classes
+	err     error
+}
+
+// get returns classes that were read less than classesGood ago, counted from
+// the start of the read, or by a read that was under way already. It returns
+// early with the cause of ctx when that ends; the read goes on for the others.
+// A failed read is handed to those who waited for it and then forgotten.
+func (s *sharedRead) get(ctx context.Context) (*Classes, error) {
+	call := s.join(ctx)
+	select {
+	case <-call.done:
+		return call.classes, call.err
+	case <-ctx.Done():
+		return nil, &readFailed{what: readingClasses, err: context.Cause(ctx)}
+	}
+}
+
+func (s *sharedRead) join(ctx context.Context) *classCall {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	if s.call != nil && s.call.usable(now.Sub(s.started)) {
+		return s.call
+	}
+	call := &classCall{done: make(chan struct{})}
+	s.call, s.started = call, now
+	// The read serves others than the one who happened to start it, so it must
+	// not end with that one's context.
+	go s.read(context.WithoutCancel(ctx), call)
+	return call
+}
+
+// usable tells whether a read that was started so long ago still serves. The
+// clock may have been set back, so a negative age does not.
+func (c *classCall) usable(age time.Duration) bool {
+	select {
+	case <-c.done:
+		return c.err == nil && age >= 0 && age < classesGood
+	default:
+		return true
+	}
+}
+
+func (s *sharedRead) read(ctx context.Context, call *classCall) {
+	defer close(call.done)
+	defer func() {
+		// A panic here would end the process, not one review.
+		if p := recover(); p != nil {
+			call.classes, call.err = nil, errPanic(p)
+		}
+		s.metrics.countRead(call.err)
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, classesTimeout, errSlow)
+	defer cancel()
+	call.classes, call.err = readClasses(ctx, s.live)
+}

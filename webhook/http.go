@@ -1,0 +1,162 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+const (
+	// maxBody is what the API server may send: two objects of at most 3 MiB (it
+	// takes twice what etcd does) and 1 MiB for the rest of the review.
+	maxBody = 7 << 20
+	// maxDrained is how much of a longer body is read and thrown away, so that
+	// its sender gets to read the answer instead of a broken connection.
+	maxDrained = 16 << 20
+
+	// maxBudget is the longest a review may take: the timeout of 5 s that the
+	// webhook configuration gives it, less budgetSpare.
+	maxBudget = 4 * time.Second
+	// budgetSpare is kept back for the way: the API server rounds the timeout
+	// up to whole seconds when it sends it.
+	budgetSpare = time.Second
+)
+
+// ServeHTTP answers one AdmissionReview, version v1. Whatever is not a review
+// of this resource is answered by an HTTP error with a Status that says why, so
+// that the failurePolicy decides; a review is answered by Handle and HTTP 200.
+//
+// The handler of controller-runtime is not used: it answers both kinds alike
+// with HTTP 200, takes an object of any kind for a review, and passes on a
+// review without a request as an empty one.
+func (r *reviewer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	ctx, cancel := withBudget(req)
+	defer cancel()
+	review, bad := readReview(ctx, w, req)
+	if bad == nil {
+		bad = r.misdirected(review.Request)
+	}
+	if bad != nil {
+		r.metrics.count(r.resource, answer{outcome: OutcomeBadRequest})
+		logf.FromContext(ctx).Info("Not a review", "path", r.resource.path, "code", bad.code, "reason", bad.why)
+		write(ctx, w, int(bad.code), metav1.Status{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+			Status:   metav1.StatusFailure,
+			Code:     bad.code,
+			Reason:   bad.reason,
+			Message:  bad.why,
+		})
+		return
+	}
+	resp := r.Handle(ctx, admission.Request{AdmissionRequest: *review.Request}).AdmissionResponse
+	write(ctx, w, http.StatusOK, admissionv1.AdmissionReview{TypeMeta: reviewType, Response: &resp})
+}
+
+var reviewType = metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"}
+
+// badRequest is an answer to what is no review.
+type badRequest struct {
+	code   int32
+	reason metav1.StatusReason
+	why    string
+}
+
+func notReview(format string, args ...any) *badRequest {
+	return &badRequest{http.StatusBadRequest, metav1.StatusReasonBadRequest, fmt.Sprintf(format, args...)}
+}
+
+// misdirected tells of a review of another resource: a fault in the webhook
+// configuration, which must neither judge nor hold up that resource.
+func (r *reviewer) misdirected(req *admissionv1.AdmissionRequest) *badRequest {
+	if req.Resource.Group != Group || req.Resource.Resource != r.resource.name {
+		return notReview("this path judges %s.%s, not %q of group %q",
+			r.resource.name, Group, clip(req.Resource.Resource, maxQuoted), clip(req.Resource.Group, maxQuoted))
+	}
+	return nil
+}
+
+// readReview reads a review that has a request with a UID.
+func readReview(ctx context.Context, w http.ResponseWriter, req *http.Request) (*admissionv1.AdmissionReview, *badRequest) {
+	if req.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		return nil, &badRequest{http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a review is sent by POST"}
+	}
+	if t, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		return nil, &badRequest{http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+			fmt.Sprintf("a review is application/json, not %q", clip(req.Header.Get("Content-Type"), maxQuoted))}
+	}
+	body, bad := readBody(ctx, w, req)
+	if bad != nil {
+		return nil, bad
+	}
+	review := &admissionv1.AdmissionReview{}
+	if err := decode(body, review); err != nil {
+		return nil, notReview("the body is no AdmissionReview: %v", err)
+	}
+	switch {
+	case review.TypeMeta != reviewType:
+		return nil, notReview("a review is AdmissionReview of admission.k8s.io/v1, not %q of %q",
+			clip(review.Kind, maxQuoted), clip(review.APIVersion, maxQuoted))
+	case review.Request == nil:
+		return nil, notReview("the review has no request")
+	case review.Request.UID == "":
+		return nil, notReview("the review's request has no uid")
+	}
+	return review, nil
+}
+
+// readBody reads at most maxBody bytes, and stops when ctx ends.
+func readBody(ctx context.Context, w http.ResponseWriter, req *http.Request) ([]byte, *badRequest) {
+	if deadline, ok := ctx.Deadline(); ok {
+		// A body that never ends must not hold this request for ever. Where the
+		// connection knows no deadline (in tests), nothing is lost. It is for the
+		// body alone: left in place it would end the request's context.
+		connection := http.NewResponseController(w)
+		_ = connection.SetReadDeadline(deadline)
+		defer func() { _ = connection.SetReadDeadline(time.Time{}) }()
+	}
+	if req.Body == nil {
+		return nil, notReview("the body is empty")
+	}
+	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, notReview("reading the body: %v", err)
+	case len(body) == 0:
+		return nil, notReview("the body is empty")
+	case len(body) > maxBody:
+		_, _ = io.CopyN(io.Discard, req.Body, maxDrained-maxBody)
+		return nil, &badRequest{http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge,
+			fmt.Sprintf("the body is over %d bytes", maxBody)}
+	}
+	return body, nil
+}
+
+// withBudget ends the context before the API server gives up, so that it is
+// told why: `?timeout=5s` leaves 4 s, and a timeout too short to spare anything
+// leaves half of it.
+func withBudget(req *http.Request) (context.Context, context.CancelFunc) {
+	budget := maxBudget
+	if timeout, err := time.ParseDuration(req.URL.Query().Get("timeout")); err == nil && timeout > 0 {
+		budget = min(budget, max(timeout-budgetSpare, timeout/2))
+	}
+	return context.WithTimeoutCause(req.Context(), budget, errSlow)
+}
+
+func write(ctx context.Context, w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		// The connection is gone, and with it whoever asked.
+		logf.FromContext(ctx).V(4).Info("Answer not delivered", "reason", err.Error())
+	}
+}

@@ -1,0 +1,102 @@
+package webhook
+
+// judge asks the rules about one case, entry by entry, and gathers what they
+// say.
+type judge struct {
+	c       *Case
+	name    string // the resolved class
+	class   *class // nil where it cannot be told
+	ratchet ratchet
+
+	refused []Finding
+	// unresolved is set by an entry that only a class could have let through.
+	unresolved  bool
+	warnings    []string
+	alternative string // what would do instead, made when first needed
+}
+
+func newJudge(c *Case) *judge {
+	name := c.Classes.resolve(c.Runtime.Class)
+	return &judge{c: c, name: name, class: c.Classes.find(name), ratchet: newRatchet(c)}
+}
+
+// container judges the i-th container.
+func (j *judge) container(i int) {
+	ctr := &j.c.Runtime.containers()[i]
+	at := j.c.Path.Child("sandbox", "containers").Index(i).Child("securityContext", "capabilities", "add")
+	featureSaid := false
+	kept := map[reason][]string{}
+	for k, written := range ctr.adds() {
+		rule, ok := j.entry(written)
+		if ok {
+			continue
+		}
+		if why := j.ratchet.kept(ctr.Name, written); why != notKept {
+			kept[why] = append(kept[why], written)
+			continue
+		}
+		f := Finding{Rule: rule, Class: j.name, Container: ctr.Name, Capability: written}
+		switch rule {
+		case RuleAll:
+			f.Err = refuseAll(at.Index(k))
+		case RuleSpelling:
+			f.Err = refuseSpelling(written, at.Index(k))
+		case RuleGrant:
+			f.Err = refuseGrant(j.class, written, j.instead(), at.Index(k))
+		case RuleFeature:
+			if featureSaid {
+				continue
+			}
+			featureSaid = true
+			f.Capability = ""
+			f.Err = refuseFeature(j.class, j.instead(), at)
+		case RuleClass: // said once for the object
+		}
+		j.unresolved = j.unresolved || j.class == nil
+		if f.Err != nil {
+			j.refused = append(j.refused, f)
+		}
+	}
+	j.warnings = append(j.warnings, keepWarnings(ctr.Name, j.class, kept)...)
+}
+
+// entry names the first rule against a capability, as written. The order is
+// that of what helps its author most: ALL is refused whatever the class, a
+// class that does not grant the capability comes before its spelling.
+func (j *judge) entry(written string) (against Rule, ok bool) {
+	name := Canonical(written)
+	switch {
+	case name == capabilityAll:
+		return RuleAll, false
+	case j.class == nil && name != written:
+		return RuleSpelling, false
+	case j.class == nil:
+		return RuleClass, false
+	case !j.class.feature:
+		return RuleFeature, false
+	case !j.class.grantsName(name):
+		return RuleGrant, false
+	case name != written:
+		return RuleSpelling, false
+	}
+	return "", true
+}
+
+func (j *judge) instead() string {
+	if j.alternative == "" {
+		j.alternative = alternative(j.c.Classes, j.c.Runtime)
+	}
+	return j.alternative
+}
+
+func (j *judge) refuses() bool { return j.unresolved || len(j.refused) > 0 }
+
+// findings returns the causes of a refusal, the class before the containers as
+// their paths are sorted.
+func (j *judge) findings() []Finding {
+	if !j.unresolved {
+		return j.refused
+	}
+	err := refuseClass(j.c.Classes, j.c.Runtime.Class, j.c.Path.Child("class"))
+	return append([]Finding{{Rule: RuleClass, Class: j.name, Err: err}}, j.refused...)
+}

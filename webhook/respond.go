@@ -1,0 +1,90 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// respond turns an answer into what the API server passes on.
+func (r *reviewer) respond(req admission.Request, a answer) admission.Response {
+	name := nameOf(req, a.subject)
+	switch a.outcome {
+	case OutcomeRefused:
+		return denied(apierrors.NewInvalid(schema.GroupKind{Group: Group, Kind: r.resource.kind}, name, a.verdict.Errors()).Status())
+	case OutcomeDoubtRefused:
+		return denied(doubtStatus(r.resource, name, a.doubt))
+	case OutcomeDoubtAllowed:
+		return allowed("the capabilities this object adds could not be checked: " + explain(a.doubt))
+	case OutcomeWouldRefuse:
+		return allowed(described("would be refused", a.verdict)...)
+	case OutcomeOwnerElsewhere:
+		return allowed(described("left to the provider, as the owner is not on this control plane", a.verdict)...)
+	default:
+		return allowed(a.verdict.Warnings...)
+	}
+}
+
+// described turns causes into warnings, which have no path: each names its
+// container.
+func described(what string, v Verdict) []string {
+	out := make([]string, len(v.Refused))
+	for i, f := range v.Refused {
+		where := ""
+		if f.Rule != RuleClass {
+			where = "container " + quote(f.Container) + ": "
+		}
+		out[i] = what + ": " + where + f.Err.Detail
+	}
+	return out
+}
+
+func denied(s metav1.Status) admission.Response {
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &s}}
+}
+
+func allowed(warnings ...string) admission.Response {
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{
+		Allowed:  true,
+		Result:   &metav1.Status{Code: http.StatusOK},
+		Warnings: bounded(warnings),
+	}}
+}
+
+// nameOf returns the name of the object as its author knows it: one that has
+// none yet goes by the beginning of the name it will be given.
+func nameOf(req admission.Request, s *subject) string {
+	if req.Name != "" || s == nil {
+		return req.Name
+	}
+	if s.meta.Name != "" {
+		return s.meta.Name
+	}
+	return s.meta.GenerateName
+}
+
+// log writes one line for a review that was, or would have been, refused or
+// that could not be judged, and none for any other.
+func (r *reviewer) log(ctx context.Context, req admission.Request, a answer) {
+	log := logf.FromContext(ctx).WithValues(r.resource.kind, klog.KRef(req.Namespace, nameOf(req, a.subject)),
+		"operation", req.Operation, "requestUID", req.UID, "outcome", a.outcome)
+	switch a.outcome {
+	case OutcomeRefused, OutcomeWouldRefuse:
+		log.Info("Capabilities not granted", "class", a.verdict.Refused[0].Class,
+			"causes", len(a.verdict.Refused), "reason", a.verdict.Refused[0].Err.Error())
+	case OutcomeDoubtRefused, OutcomeDoubtAllowed:
+		var p *panicked
+		if errors.As(a.doubt, &p) {
+			log = log.WithValues("panic", p.value, "stack", string(p.stack))
+		}
+		log.Error(a.doubt, "Capabilities could not be checked")
+	}
+}
