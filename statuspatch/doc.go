@@ -1,0 +1,38 @@
+// Package statuspatch carries the reason why an Instance does not run up to its
+// WorkloadDeployment and Workload.
+//
+// It decides what the condition Available of both parents, of a Workload's
+// placements, and a deployment's ReplicasReady say. It reads Instances,
+// WorkloadDeployments and Workloads by watch, by review and, where doubt must be
+// settled, live. It writes those conditions and nothing else, by JSON Patch of
+// the version it read, one EndpointSlice and one Lease. It never refuses a
+// write, never writes an Instance, and never sends back what it did not decode
+// whole.
+//
+// Three ways lead to one pure function (package rollup) over one store (package
+// ledger):
+//
+//   - instances: the status webhook on instances/status writes both parents
+//     before the Instance's own write returns;
+//   - overlay: the status webhooks of the parents correct what others are about
+//     to store;
+//   - loop: whatever a request could not do, or was never told of, is repaired.
+//
+// # One writer
+//
+// One process is active: it holds the Lease and is the one that answers. The
+// others keep their ledger warm and allow what they are asked. A process that
+// finds its lease older than 2 s writes nothing; one that was stopped in the
+// middle of a write conflicts with whoever wrote since, for every patch carries
+// the resourceVersion it was computed from.
+//
+// # Concurrency
+//
+// Package ledger has one mutex, writer another, shell.inflight and election one
+// each. None is held while another is taken, nor across I/O, so there is no
+// order to keep and no cycle to close. The loop's queue and the settling queue
+// are client-go work queues. Goroutines: one for each watch, one for each parent
+// with a write under way, a fixed number of workers, and the election's. A
+// review waits in its own goroutine, bounded by its budget; nobody waits for a
+// review.
+package statuspatch

@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"cmp"
+
+	"github.com/google/btree"
+
+	"github.com/causeway-webhook/causeway/statuspatch/rollup"
+)
+
+// treeDegree keeps a tree of a few Instances in one small node while ten
+// thousand need but three levels.
+const treeDegree = 16
+
+// voice is an Instance that has a failure reason and could speak for it.
+type voice struct {
+	rollup.Member
+	message string
+}
+
+func (a voice) before(b voice) bool {
+	if c := cmp.Compare(a.Ordinal, b.Ordinal); c != 0 {
+		return c < 0
+	}
+	return a.Name < b.Name
+}
+
+// tally is the running sum of one deployment's Instances. Instances of one
+// reason stand in an ordered tree, so that the representative is found without
+// a scan.
+type tally struct {
+	seen, counted, ready int
+	failures             map[string]*btree.BTreeG[voice]
+}
+
+func (t *tally) add(i *Instance) {
+	t.count(i, 1)
+	if i.Contribution.Reason == "" {
+		return
+	}
+	if t.failures == nil {
+		t.failures = map[string]*btree.BTreeG[voice]{}
+	}
+	tree := t.failures[i.Contribution.Reason]
+	if tree == nil {
+		tree = btree.NewG(treeDegree, voice.before)
+		t.failures[i.Contribution.Reason] = tree
+	}
+	tree.ReplaceOrInsert(voice{i.Member, i.Contribution.Message})
+}
+
+func (t *tally) remove(i *Instance) {
+	t.count(i, -1)
+	tree := t.failures[i.Contribution.Reason]
+	if tree == nil {
+		return
+	}
+	tree.Delete(voice{Member: i.Member})
+	if tree.Len() == 0 {
+		delete(t.failures, i.Contribution.Reason)
+	}
+}
+
+func (t *tally) count(i *Instance, by int) {
+	t.seen += by
+	if i.Contribution.Counts() {
+		t.counted += by
+	}
+	if i.Contribution.Ready {
+		t.ready += by
+	}
+}
+
+// snapshot is the tally as a value of its own.
+func (t *tally) snapshot() rollup.Tally {
+	out := rollup.Tally{Seen: t.seen, Counted: t.counted, Ready: t.ready}
+	if len(t.failures) == 0 {
+		return out
+	}
+	out.Failures = make([]rollup.Failure, 0, len(t.failures))
+	for reason, tree := range t.failures {
+		first, _ := tree.Min()
+		out.Failures = append(out.Failures, rollup.Failure{
+			Reason:         reason,
+			Count:          tree.Len(),
+			Representative: first.Member,
+			Message:        first.message,
+		})
+	}
+	return out
+}

@@ -1,0 +1,205 @@
+package statuspatch
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/causeway-webhook/causeway/statuspatch/ledger"
+)
+
+const (
+	// loopWorkers bounds how many slow parents can hold up the rest.
+	loopWorkers = 8
+
+	// A repair that somebody else undoes is made again after a pause that
+	// doubles. This happens while the overlay cannot be called: the platform's
+	// workload controller then undoes every repair of a Workload at once, and
+	// each of its writes wakes it again.
+	undonePauseFirst = time.Second
+	undonePauseMax   = time.Minute
+
+	// A repair that failed is tried again soon, so that the parents are right
+	// within 5 s of the API server answering again.
+	retryFirst = 100 * time.Millisecond
+	retryMax   = 2 * time.Second
+)
+
+// loop is the repair loop: level-triggered, on the ledger and the writer of the
+// request path, so that it finds nothing to do where a request did its work.
+type loop struct {
+	ledger        *ledger.Ledger
+	writer        *writer
+	tenure        *tenure
+	metrics       *metrics
+	replicasReady bool
+	now           func() time.Time
+	log           logr.Logger
+
+	queue   workqueue.TypedRateLimitingInterface[ledger.Parent]
+	repairs repairs
+}
+
+func newQueue[T comparable](name string) workqueue.TypedRateLimitingInterface[T] {
+	return workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[T](retryFirst, retryMax),
+		workqueue.TypedRateLimitingQueueConfig[T]{Name: name})
+}
+
+// add has a parent looked at. A standby looks at none: whoever takes over looks
+// at all of them.
+func (l *loop) add(p ledger.Parent) {
+	if l.tenure.active() {
+		l.queue.Add(p)
+	}
+}
+
+// addAll has every parent looked at.
+func (l *loop) addAll() {
+	for _, p := range l.ledger.Parents() {
+		l.queue.Add(p)
+	}
+}
+
+// run works until ctx ends.
+func (l *loop) run(ctx context.Context) {
+	var group sync.WaitGroup
+	for range loopWorkers {
+		group.Go(func() {
+			for l.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	l.queue.ShutDown()
+	group.Wait()
+}
+
+func (l *loop) next(ctx context.Context) bool {
+	p, shutdown := l.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer l.queue.Done(p)
+	if !l.tenure.active() {
+		l.queue.Forget(p)
+		return true
+	}
+	l.repair(ctx, p)
+	return true
+}
+
+// repair brings one parent in line, unless it has to wait.
+func (l *loop) repair(ctx context.Context, p ledger.Parent) {
+	plan, ok := l.plan(p)
+	if !ok {
+		l.repairs.forget(p)
+		l.queue.Forget(p)
+		return
+	}
+	if len(plan.operations) == 0 {
+		l.queue.Forget(p)
+		return
+	}
+	if wait := l.repairs.pause(p, plan.aim, l.now()); wait > 0 {
+		l.queue.AddAfter(p, wait)
+		return
+	}
+	commit := l.writer.join(p, causeRepair)
+	err := commit.wait(ctx)
+	switch {
+	case err == nil:
+		l.queue.Forget(p)
+		if commit.aim == "" {
+			return
+		}
+		result := repairWritten
+		if l.repairs.made(p, commit.aim, l.now()) {
+			result = repairUndone
+		}
+		l.metrics.repair(p.Kind, result)
+		l.log.V(1).Info("Repaired a parent", p.Kind.String(), klog.KObj(p))
+	case errors.Is(err, errParentGone), errors.Is(err, errNotActive):
+		l.queue.Forget(p)
+	case errors.Is(err, errTooEarly):
+		l.queue.AddAfter(p, settling)
+	default:
+		if ctx.Err() == nil {
+			l.metrics.repair(p.Kind, repairFailed)
+			l.log.Info("A parent could not be repaired; trying again", p.Kind.String(), klog.KObj(p), "reason", err.Error())
+		}
+		l.queue.AddRateLimited(p)
+	}
+}
+
+// plan is what the ledger says a parent lacks; ok is false where it does not
+// hold the parent.
+func (l *loop) plan(p ledger.Parent) (plan, bool) {
+	if p.Kind == ledger.KindDeployment {
+		view, ok := l.ledger.Deployment(p.UID)
+		if !ok {
+			return plan{}, false
+		}
+		return planDeployment(view, causeRepair, l.replicasReady, l.now()), true
+	}
+	view, ok := l.ledger.Workload(p.UID)
+	if !ok {
+		return plan{}, false
+	}
+	return planWorkload(view, l.now()), true
+}
+
+// repairs remembers, for each parent that was repaired of late, what it was
+// made to say, to tell a repair that is undone from a new one.
+type repairs struct {
+	mu   sync.Mutex
+	last map[ledger.Parent]repair
+}
+
+type repair struct {
+	aim   string
+	at    time.Time
+	pause time.Duration
+}
+
+// pause is how long a repair with this aim has to wait: not at all, unless it
+// is the last one over again.
+func (r *repairs) pause(p ledger.Parent, aim string, now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, ok := r.last[p]
+	if !ok || last.aim != aim {
+		return 0
+	}
+	return last.at.Add(last.pause).Sub(now)
+}
+
+// made notes a repair and tells whether it had been made before and was undone.
+// A repair that held for two of the longest pauses is forgotten: what comes
+// after it is a new story.
+func (r *repairs) made(p ledger.Parent, aim string, now time.Time) (undone bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last = map[ledger.Parent]repair{}
+	}
+	last, ok := r.last[p]
+	undone = ok && last.aim == aim && now.Sub(last.at) < 2*undonePauseMax
+	next := repair{aim: aim, at: now, pause: undonePauseFirst}
+	if undone {
+		next.pause = min(2*last.pause, undonePauseMax)
+	}
+	r.last[p] = next
+	return undone
+}
+
+func (r *repairs) forget(p ledger.Parent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.last, p)
+}

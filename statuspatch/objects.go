@@ -1,0 +1,143 @@
+package statuspatch
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// The API's objects, cut down to what is decided on. They are decoded from,
+// and never sent back: a field that is not here survives because it is never
+// written.
+
+// groupVersion is the API this package reads and patches.
+var groupVersion = schema.GroupVersion{Group: "compute.datumapis.com", Version: "v1alpha"}
+
+type instanceObject struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Status            struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	} `json:"status"`
+}
+
+type deploymentObject struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		WorkloadRef struct {
+			Name string `json:"name"`
+			UID  string `json:"uid"`
+		} `json:"workloadRef"`
+		PlacementName string `json:"placementName"`
+		Replicas      *int32 `json:"replicas"`
+		ScaleSettings struct {
+			MinReplicas int32 `json:"minReplicas"`
+		} `json:"scaleSettings"`
+	} `json:"spec"`
+	Status struct {
+		// Replicas is required once there is a status; nil tells that none was
+		// ever written.
+		Replicas      *int32             `json:"replicas"`
+		ReadyReplicas int32              `json:"readyReplicas"`
+		Conditions    []metav1.Condition `json:"conditions"`
+	} `json:"status"`
+}
+
+type workloadObject struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Status            struct {
+		Replicas   *int32             `json:"replicas"`
+		Conditions []metav1.Condition `json:"conditions"`
+		Placements []placementObject  `json:"placements"`
+	} `json:"status"`
+}
+
+type placementObject struct {
+	Name       string             `json:"name"`
+	Conditions []metav1.Condition `json:"conditions"`
+}
+
+type (
+	instanceList   = listOf[instanceObject]
+	deploymentList = listOf[deploymentObject]
+	workloadList   = listOf[workloadObject]
+)
+
+type listOf[T any] struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata"`
+	Items           []T `json:"items"`
+}
+
+// DeepCopyObject satisfies runtime.Object.
+func (o *instanceObject) DeepCopyObject() runtime.Object {
+	out := *o
+	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Status.Conditions = copyConditions(o.Status.Conditions)
+	return &out
+}
+
+// DeepCopyObject satisfies runtime.Object.
+func (o *deploymentObject) DeepCopyObject() runtime.Object {
+	out := *o
+	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Spec.Replicas = copyInt32(o.Spec.Replicas)
+	out.Status.Replicas = copyInt32(o.Status.Replicas)
+	out.Status.Conditions = copyConditions(o.Status.Conditions)
+	return &out
+}
+
+// DeepCopyObject satisfies runtime.Object.
+func (o *workloadObject) DeepCopyObject() runtime.Object {
+	out := *o
+	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Status.Replicas = copyInt32(o.Status.Replicas)
+	out.Status.Conditions = copyConditions(o.Status.Conditions)
+	out.Status.Placements = slices.Clone(o.Status.Placements)
+	for i := range out.Status.Placements {
+		out.Status.Placements[i].Conditions = copyConditions(out.Status.Placements[i].Conditions)
+	}
+	return &out
+}
+
+// DeepCopyObject satisfies runtime.Object. Nothing here copies a list; the
+// items are shared.
+func (l *listOf[T]) DeepCopyObject() runtime.Object {
+	out := *l
+	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	out.Items = slices.Clone(l.Items)
+	return &out
+}
+
+func copyConditions(in []metav1.Condition) []metav1.Condition {
+	out := slices.Clone(in)
+	for i := range out {
+		in[i].DeepCopyInto(&out[i])
+	}
+	return out
+}
+
+func copyInt32(in *int32) *int32 {
+	if in == nil {
+		return nil
+	}
+	out := *in
+	return &out
+}
+
+// newScheme knows the cut down objects by the API's kinds.
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	metav1.AddToGroupVersion(s, groupVersion)
+	s.AddKnownTypeWithName(groupVersion.WithKind("Instance"), &instanceObject{})
+	s.AddKnownTypeWithName(groupVersion.WithKind("InstanceList"), &instanceList{})
+	s.AddKnownTypeWithName(groupVersion.WithKind("WorkloadDeployment"), &deploymentObject{})
+	s.AddKnownTypeWithName(groupVersion.WithKind("WorkloadDeploymentList"), &deploymentList{})
+	s.AddKnownTypeWithName(groupVersion.WithKind("Workload"), &workloadObject{})
+	s.AddKnownTypeWithName(groupVersion.WithKind("WorkloadList"), &workloadList{})
+	return s
+}

@@ -1,0 +1,139 @@
+package statuspatch
+
+import (
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/causeway-webhook/causeway/statuspatch/ledger"
+	"github.com/causeway-webhook/causeway/statuspatch/rollup"
+)
+
+const (
+	labelOrdinal     = "compute.datumapis.com/instance-index"
+	annotationPaused = "causeway.dev/paused"
+
+	conditionAvailable     = "Available"
+	conditionReplicasReady = "ReplicasReady"
+)
+
+// readInstance is what the ledger keeps of an Instance.
+func readInstance(o *instanceObject) *ledger.Instance {
+	return &ledger.Instance{
+		NamespacedName:  types.NamespacedName{Namespace: o.Namespace, Name: o.Name},
+		UID:             o.UID,
+		ResourceVersion: o.ResourceVersion,
+		Deployment:      deploymentOf(o),
+		Member:          rollup.Member{Ordinal: ordinalOf(o), Name: o.Name},
+		Contribution:    rollup.ReadInstance(o.DeletionTimestamp != nil, o.Status.Conditions),
+	}
+}
+
+// deploymentOf finds the deployment by the owner reference of its kind,
+// controller or not: a projected Instance's is not. Never by label, which on a
+// projected Instance holds another plane's UID.
+func deploymentOf(o *instanceObject) ledger.Parent {
+	for _, ref := range o.OwnerReferences {
+		if isOwner(ref, "WorkloadDeployment") {
+			return ledger.Parent{Kind: ledger.KindDeployment, Namespace: o.Namespace, Name: ref.Name, UID: ref.UID}
+		}
+	}
+	return ledger.Parent{}
+}
+
+// isOwner tells an owner reference to a kind of the API, in any of its versions.
+func isOwner(ref metav1.OwnerReference, kind string) bool {
+	if ref.Kind != kind || ref.UID == "" {
+		return false
+	}
+	group, _, versioned := strings.Cut(ref.APIVersion, "/")
+	return versioned && group == groupVersion.Group
+}
+
+func ordinalOf(o *instanceObject) int {
+	n, err := strconv.Atoi(o.Labels[labelOrdinal])
+	if err != nil || n < 0 {
+		return rollup.NoOrdinal
+	}
+	return n
+}
+
+// readDeployment is what the ledger keeps of a WorkloadDeployment.
+func readDeployment(o *deploymentObject) *ledger.Deployment {
+	d := &ledger.Deployment{
+		Parent:          ledger.Parent{Kind: ledger.KindDeployment, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
+		ResourceVersion: o.ResourceVersion,
+		Workload:        workloadOf(o),
+		Placement:       o.Spec.PlacementName,
+		Deleting:        o.DeletionTimestamp != nil,
+		Paused:          isPaused(o.Annotations),
+		Written:         o.Status.Replicas != nil,
+		ReadyReplicas:   o.Status.ReadyReplicas,
+		Conditions:      readConditions(o.Status.Conditions),
+	}
+	if o.Status.Replicas != nil {
+		d.Replicas = *o.Status.Replicas
+	}
+	if !d.Deleting {
+		d.Desired = o.Spec.ScaleSettings.MinReplicas
+		if o.Spec.Replicas != nil {
+			d.Desired = *o.Spec.Replicas
+		}
+	}
+	return d
+}
+
+// workloadOf finds the Workload by the controller owner reference, else by the
+// reference in the spec, which is the one link that holds across planes.
+func workloadOf(o *deploymentObject) ledger.Parent {
+	w := ledger.Parent{Kind: ledger.KindWorkload, Namespace: o.Namespace}
+	for _, ref := range o.OwnerReferences {
+		if ref.Controller != nil && *ref.Controller && isOwner(ref, "Workload") {
+			w.Name, w.UID = ref.Name, ref.UID
+			return w
+		}
+	}
+	if o.Spec.WorkloadRef.Name == "" || o.Spec.WorkloadRef.UID == "" {
+		return ledger.Parent{}
+	}
+	w.Name, w.UID = o.Spec.WorkloadRef.Name, types.UID(o.Spec.WorkloadRef.UID)
+	return w
+}
+
+// readWorkload is what the ledger keeps of a Workload.
+func readWorkload(o *workloadObject) *ledger.Workload {
+	w := &ledger.Workload{
+		Parent:          ledger.Parent{Kind: ledger.KindWorkload, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
+		ResourceVersion: o.ResourceVersion,
+		Deleting:        o.DeletionTimestamp != nil,
+		Paused:          isPaused(o.Annotations),
+		Written:         o.Status.Replicas != nil,
+		Conditions:      readConditions(o.Status.Conditions),
+		Placements:      make([]ledger.Placement, len(o.Status.Placements)),
+	}
+	for i, p := range o.Status.Placements {
+		w.Placements[i] = ledger.Placement{Name: p.Name, Conditions: readConditions(p.Conditions)}
+	}
+	return w
+}
+
+// isPaused: the annotation's presence pauses, unless it says "false".
+func isPaused(annotations map[string]string) bool {
+	value, ok := annotations[annotationPaused]
+	return ok && value != "false"
+}
+
+func readConditions(list []metav1.Condition) ledger.Conditions {
+	c := ledger.Conditions{Listed: list != nil}
+	for i := range list {
+		switch {
+		case list[i].Type == conditionAvailable && c.Available == nil:
+			c.Available = &ledger.Condition{Index: i, Condition: list[i]}
+		case list[i].Type == conditionReplicasReady && c.ReplicasReady == nil:
+			c.ReplicasReady = &ledger.Condition{Index: i, Condition: list[i]}
+		}
+	}
+	return c
+}

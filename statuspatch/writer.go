@@ -1,0 +1,218 @@
+package statuspatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/causeway-webhook/causeway/statuspatch/ledger"
+)
+
+var (
+	// errNotActive tells that this process is not, or no longer, the one that
+	// may write.
+	errNotActive = errors.New("this process is not the active one")
+	// errTooEarly tells that a parent would go from True to False in the first
+	// second after taking over.
+	errTooEarly = errors.New("taking over: no parent is marked down in the first second")
+	// errStillReady tells that a live list found a ready Instance that the
+	// ledger has not heard of yet.
+	errStillReady = errors.New("a ready Instance was found that the watch has not delivered yet")
+)
+
+// maxConflicts bounds how often one commit starts again on a conflict.
+const maxConflicts = 8
+
+// writer patches parents, one write in flight for each.
+//
+// Group commit: a parent that is being written has a line of two commits, the
+// one that runs and the one that comes next. Whoever wants the parent written
+// joins the next one, which computes its result from the ledger after it has
+// begun, hence with the contribution of everybody who joined it; so a thousand
+// waiters share two writes, and each waits for one and a half of them at most.
+// No waiter starves: the next commit begins the moment the running one ends,
+// whatever its outcome. A slow parent delays nobody else: each parent with a
+// line has a goroutine of its own, which ends with the line. A waiter that
+// gives up leaves at once; the commit goes on under its own deadline.
+//
+// Locking: mu guards lines and, through it, commit.why until that commit runs.
+// It is held for map operations only. A commit's result is written before its
+// done is closed and read after.
+type writer struct {
+	api           *api
+	ledger        *ledger.Ledger
+	tenure        *tenure
+	metrics       *metrics
+	replicasReady bool
+	now           func() time.Time
+	// timeout bounds one commit, waiters or not.
+	timeout time.Duration
+	// ctx ends with the process.
+	ctx context.Context
+
+	mu     sync.Mutex
+	lines  map[ledger.Parent]*line
+	closed bool
+	group  sync.WaitGroup
+}
+
+type line struct{ next *commit }
+
+// commit is one shared computation and, where it is needed, write of a parent.
+type commit struct {
+	why  cause
+	done chan struct{}
+	// aim and err are set when done is closed; aim is empty if nothing had to
+	// be written.
+	aim string
+	err error
+}
+
+// wait returns the commit's outcome, or the cause of ctx when that ends first.
+func (c *commit) wait(ctx context.Context) error {
+	select {
+	case <-c.done:
+		return c.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// join takes part in the parent's next commit.
+func (w *writer) join(p ledger.Parent, why cause) *commit {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		c := &commit{done: make(chan struct{}), err: errNotActive}
+		close(c.done)
+		return c
+	}
+	l := w.lines[p]
+	if l == nil {
+		l = &line{}
+		w.lines[p] = l
+		c := &commit{why: why, done: make(chan struct{})}
+		w.group.Go(func() { w.serve(p, l, c) })
+		return c
+	}
+	if l.next == nil {
+		l.next = &commit{why: why, done: make(chan struct{})}
+	}
+	if why == causeRequest {
+		// A request knows of a change that a live list cannot show yet.
+		l.next.why = causeRequest
+	}
+	return l.next
+}
+
+// serve runs commits of one parent until nobody has joined another.
+func (w *writer) serve(p ledger.Parent, l *line, c *commit) {
+	for c != nil {
+		w.run(p, c)
+		c = w.advance(p, l)
+	}
+}
+
+func (w *writer) advance(p ledger.Parent, l *line) *commit {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := l.next
+	l.next = nil
+	if c == nil {
+		delete(w.lines, p)
+	}
+	return c
+}
+
+// run closes done in every case: a panic is an error like any other to those
+// who wait.
+func (w *writer) run(p ledger.Parent, c *commit) {
+	defer close(c.done)
+	defer func() {
+		if r := recover(); r != nil {
+			c.err = fmt.Errorf("writing %s %s/%s: panic: %v", p.Kind, p.Namespace, p.Name, r)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(w.ctx, w.timeout)
+	defer cancel()
+	c.aim, c.err = w.write(ctx, p, c.why)
+}
+
+// write makes one parent's stored status equal to its roll-up.
+func (w *writer) write(ctx context.Context, p ledger.Parent, why cause) (aim string, err error) {
+	target := w.target(p)
+	for range maxConflicts {
+		plan, err := target.plan(ctx, why)
+		if err != nil || len(plan.operations) == 0 {
+			return "", err
+		}
+		if plan.takesDown {
+			if !w.tenure.mayTakeDown() {
+				return "", errTooEarly
+			}
+			if why == causeRepair {
+				if err := w.verifyDown(ctx, p); err != nil {
+					return "", err
+				}
+			}
+		}
+		patch, err := encodePatch(plan.resourceVersion, plan.operations)
+		if err != nil {
+			return "", fmt.Errorf("encoding a patch of %s %s/%s: %w", p.Kind, p.Namespace, p.Name, err)
+		}
+		if !w.tenure.active() {
+			return "", errNotActive
+		}
+		err = target.patch(ctx, patch)
+		switch {
+		case err == nil:
+			w.metrics.write(p.Kind, why)
+			return plan.aim, nil
+		case apierrors.IsNotFound(err):
+			return "", errParentGone
+		case !apierrors.IsConflict(err):
+			return "", err
+		}
+		w.metrics.conflict(p.Kind)
+		if err := target.refresh(ctx); err != nil {
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("patching the status of %s %s/%s: %d conflicts in a row", p.Kind, p.Namespace, p.Name, maxConflicts)
+}
+
+// verifyDown holds the rule that the loop marks nothing down on the ledger's
+// word alone: a live list of the Instances must show none that is ready.
+func (w *writer) verifyDown(ctx context.Context, p ledger.Parent) error {
+	below := map[types.UID]bool{p.UID: true}
+	if p.Kind == ledger.KindWorkload {
+		clear(below)
+		if view, ok := w.ledger.Workload(p.UID); ok {
+			for _, d := range view.Deployments {
+				below[d.UID] = true
+			}
+		}
+	}
+	ready := false
+	err := w.api.instances(ctx, p.Namespace, func(i *ledger.Instance) bool {
+		ready = below[i.Deployment.UID] && i.Contribution.Ready
+		return !ready
+	})
+	if err == nil && ready {
+		err = errStillReady
+	}
+	return err
+}
+
+// close lets no commit begin any more and returns when none is under way.
+func (w *writer) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.group.Wait()
+}
