@@ -5,6 +5,8 @@ import (
 )
 
 // A WorkloadTweak changes one thing of a minimal valid Workload.
+//
+// +kubebuilder:object:generate=false
 type WorkloadTweak func(*Workload)
 
 // NewWorkload returns a Workload with one container, "app", on the network

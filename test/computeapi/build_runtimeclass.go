@@ -3,6 +3,8 @@ package computeapi
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // A RuntimeClassTweak changes one thing of a minimal valid RuntimeClass.
+//
+// +kubebuilder:object:generate=false
 type RuntimeClassTweak func(*RuntimeClass)
 
 // NewRuntimeClass returns a class of sandboxes that grants the given
