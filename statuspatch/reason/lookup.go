@@ -166,3 +166,15 @@ func IsPhrase(text string, n int) bool {
 	inner, closed := strings.CutSuffix(inner, ")")
 	return ok && closed && Valid(inner) && text == UnknownPhrase(inner, n)
 }
+
+// OfRank lists every reason of a rank that the table knows, aliases included,
+// in the table's order.
+func OfRank(rank Rank) []string {
+	var names []string
+	for _, r := range table {
+		if r.rank == rank {
+			names = append(append(names, r.name), r.aliases...)
+		}
+	}
+	return names
+}

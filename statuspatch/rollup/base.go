@@ -37,10 +37,10 @@ func (o *owner) compare(other *owner) int {
 // knows, and not a sentence of Causeway's. A reason below Working is the same
 // as no base at all. Nil where there is none.
 func findBase(c *metav1.Condition, saidBy func(string) bool) *base {
-	if c == nil || !saidBy(c.Reason) || InGrammar(c.Reason, c.Message) {
-		return nil
+	if b := asBase(c); b != nil && saidBy(b.reason) && !InGrammar(b.reason, b.message) {
+		return b
 	}
-	return asBase(c)
+	return nil
 }
 
 // asBase takes a False condition for a base whoever wrote it: the condition of
@@ -51,7 +51,7 @@ func asBase(c *metav1.Condition) *base {
 		!reason.Valid(c.Reason) || reason.RankOf(c.Reason) < reason.Working {
 		return nil
 	}
-	return &base{reason: c.Reason, message: c.Message}
+	return &base{reason: c.Reason, message: bounded(c.Message)}
 }
 
 // leads tells whether the base is told rather than the ranked failures. Of
@@ -77,7 +77,7 @@ func (b *base) before(other *base) bool {
 // verdict writes the base as it stands, alone. A deployment's is told by the
 // placement it belongs to.
 func (b *base) verdict() Verdict {
-	message := cut(strings.ToValidUTF8(b.message, "\uFFFD"), MaxMessage)
+	message := b.message
 	if b.of != nil {
 		message = placementPrefix(b.of.placement) + ": " + b.text()
 	}

@@ -7,12 +7,10 @@ import (
 )
 
 // onlyFurther tells whether a text is nothing but further sentences, each
-// after a space. They name no reason, so any phrase will do.
+// after a space. They name no reason, so any phrase will do; and any number of
+// them, since another release may have had another bound.
 func onlyFurther(text string) bool {
-	for range maxFurther {
-		if text == "" {
-			return true
-		}
+	for text != "" && !isTail(text) {
 		n, _, rest, ok := cutCounts(strings.TrimPrefix(text, " "))
 		if !ok || text[0] != ' ' {
 			return false
@@ -21,7 +19,7 @@ func onlyFurther(text string) bool {
 			return false
 		}
 	}
-	return text == "" || isTail(text)
+	return true
 }
 
 // isTail tells whether the text is the sentence that counts what is left.

@@ -89,6 +89,9 @@ func cut(s string, limit int) string {
 	return strings.TrimRight(s[:end], " ") + ellipsis
 }
 
+// bounded is a message as it stands, unless the API would refuse it.
+func bounded(s string) string { return cut(strings.ToValidUTF8(s, "\uFFFD"), MaxMessage) }
+
 // quoted is a placement's name as sentences show it.
 func quoted(name string) string {
 	return strconv.Quote(cut(strings.ToValidUTF8(name, "\uFFFD"), maxName))
