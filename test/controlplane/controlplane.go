@@ -28,8 +28,8 @@ type Options struct {
 	// same flags are used again by StartAPIServer.
 	APIServerFlags []string
 
-	// Out is given a copy of what both programs print. If nil, they print only to
-	// files in Dir, whose end every error about them quotes.
+	// Out is given a copy of what both programs print, one write at a time. If nil,
+	// they print only to files in Dir, whose end every error about them quotes.
 	Out io.Writer
 
 	// Detach leaves the programs running when the caller exits. Only Stop, or
@@ -66,6 +66,9 @@ func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 		if opts.Binaries, err = EnsureBinaries(ctx, log); err != nil {
 			return nil, err
 		}
+	}
+	if opts.Out != nil {
+		opts.Out = &oneAtATime{to: opts.Out}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("the control plane was not ready in 2 minutes"))
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync"
 	"time"
 )
 
@@ -146,3 +147,15 @@ func (e *exitError) Error() string {
 }
 
 func (e *exitError) Unwrap() error { return e.err }
+
+// oneAtATime lets several processes share a writer that is not made for it.
+type oneAtATime struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *oneAtATime) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
