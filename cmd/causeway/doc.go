@@ -14,6 +14,7 @@
 //	options*.go          flags, their defaults and their rules
 //	run_webhook.go       wiring of `causeway webhook`
 //	run_statuspatch.go   wiring of `causeway statuspatch`
+//	start.go             what both need before they serve
 //	lifecycle.go         start, serve, drain: the same for both
 //	server.go            the HTTPS server that the API server calls
 //	probes.go            /healthz, /readyz, /activez

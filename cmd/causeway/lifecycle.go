@@ -41,6 +41,7 @@ type service struct {
 type process struct {
 	options  *commonOptions
 	logger   logr.Logger
+	host     string // of the API server, for the log
 	cert     certs.Source
 	gatherer prometheus.Gatherer
 	service  service

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fixedCert is a certs.Source that never changes.
+type fixedCert struct{ cert *tls.Certificate }
+
+func (f fixedCert) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.cert, nil }
+func (f fixedCert) Start(ctx context.Context) error                               { <-ctx.Done(); return nil }
+func (f fixedCert) Ready() error                                                  { return nil }
+
+// running is a process under test.
+type running struct {
+	reviews, probes string // addresses
+	stop            context.CancelFunc
+	ended           chan error
+}
+
+// launch starts a process on free ports and waits until it listens.
+func launch(t *testing.T, delay time.Duration, s service) *running {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+
+	addresses := make(chan [2]string, 3)
+	logger := funcr.NewJSON(func(line string) {
+		var l struct{ Server, Address string }
+		if json.Unmarshal([]byte(line), &l) == nil && l.Address != "" {
+			_, port, _ := net.SplitHostPort(l.Address)
+			addresses <- [2]string{l.Server, "127.0.0.1:" + port}
+		}
+	}, funcr.Options{})
+	if s.register == nil {
+		s.register = func(*http.ServeMux) {}
+	}
+	if s.run == nil {
+		s.run = func(ctx context.Context) error { <-ctx.Done(); return nil }
+	}
+	p := &process{
+		options:  &commonOptions{ProbeAddress: "127.0.0.1:0", MetricsAddr: "127.0.0.1:0", ShutdownDelay: delay},
+		logger:   logger,
+		cert:     fixedCert{&tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}},
+		gatherer: prometheus.NewRegistry(),
+		service:  s,
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &running{stop: cancel, ended: make(chan error, 1)}
+	go func() { r.ended <- p.run(ctx) }()
+	for range 3 {
+		select {
+		case a := <-addresses:
+			switch a[0] {
+			case "reviews":
+				r.reviews = a[1]
+			case "probes":
+				r.probes = a[1]
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("the process does not listen")
+		}
+	}
+	t.Cleanup(cancel)
+	return r
+}
+
+// ready asks /readyz as kubelet does.
+func (r *running) ready() bool {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
+	response, err := client.Get("http://" + r.probes + "/readyz")
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// end waits for the process.
+func (r *running) end(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-r.ended:
+		return err
+	case <-time.After(10 * time.Second):
+		t.Fatal("the process does not end")
+		return nil
+	}
+}
+
+// h2 is a client like the API server's, which keeps one HTTP/2 connection to whoever dial chooses.
+func h2(dial func() string) (*http.Client, *http.Transport) {
+	transport := &http.Transport{
+		ForceAttemptHTTP2: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, dial())
+		},
+	}
+	return &http.Client{Transport: transport, Timeout: 5 * time.Second}, transport
+}
+
+func review(client *http.Client) error {
+	response, err := client.Post("https://service.example/review", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// Two replicas under load, one is stopped: the load must not notice. Rotation follows readiness a moment late, as a
+// Service does.
+func TestNoReviewIsRefusedWhileAReplicaStops(t *testing.T) {
+	slow := service{register: func(mux *http.ServeMux) {
+		mux.HandleFunc("/review", func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(5 * time.Millisecond)
+			_, _ = w.Write([]byte("{}"))
+		})
+	}}
+	a, b := launch(t, 300*time.Millisecond, slow), launch(t, 0, slow)
+	var rotation atomic.Value
+	rotation.Store(a.reviews)
+	client, transport := h2(func() string { return rotation.Load().(string) })
+	defer transport.CloseIdleConnections()
+
+	var reviews, faults atomic.Int64
+	load, stopLoad := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	for range 16 {
+		clients.Go(func() {
+			for load.Err() == nil {
+				if err := review(client); err != nil {
+					t.Error(err)
+					faults.Add(1)
+					return
+				}
+				reviews.Add(1)
+			}
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	require.True(t, a.ready())
+	before := reviews.Load()
+	a.stop()
+	require.Eventually(t, func() bool { return !a.ready() }, time.Second, 5*time.Millisecond)
+	time.Sleep(100 * time.Millisecond) // the Service hears of it
+	rotation.Store(b.reviews)
+	require.NoError(t, a.end(t))
+	time.Sleep(100 * time.Millisecond)
+	stopLoad()
+	clients.Wait()
+	assert.Zero(t, faults.Load())
+	assert.Greater(t, reviews.Load(), before+100, "reviews went on all the time")
+	transport.CloseIdleConnections()
+	b.stop()
+	require.NoError(t, b.end(t))
+}
+
+func TestReviewsInFlightFinish(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	var order []string
+	var r *running
+	s := service{
+		register: func(mux *http.ServeMux) {
+			mux.HandleFunc("/review", func(w http.ResponseWriter, r *http.Request) {
+				close(entered)
+				<-release
+				assert.NoError(t, r.Context().Err(), "a review's context outlives the signal")
+			})
+		},
+		run: func(ctx context.Context) error { <-ctx.Done(); order = append(order, "run ended"); return nil },
+		drain: func(context.Context) {
+			order = append(order, "ready "+strconv.FormatBool(r.ready()))
+			conn, err := net.Dial("tcp", r.reviews)
+			if assert.NoError(t, err, "the listener is still open") {
+				_ = conn.Close()
+			}
+			order = append(order, "drained")
+			close(release)
+		},
+	}
+	r = launch(t, 0, s)
+	require.Eventually(t, r.ready, time.Second, 5*time.Millisecond)
+	client, transport := h2(func() string { return r.reviews })
+	defer transport.CloseIdleConnections()
+	answered := make(chan error, 1)
+	go func() { answered <- review(client) }()
+	<-entered
+	r.stop()
+	require.NoError(t, <-answered)
+	require.NoError(t, r.end(t))
+	assert.Equal(t, []string{"ready false", "drained", "run ended"}, order)
+}
+
+// Losing the lease is such a failure: from then on nothing this process does is right.
+func TestAFailureEndsTheProcessAtOnce(t *testing.T) {
+	failure := errors.New("the lease was lost")
+	start := time.Now()
+	r := launch(t, time.Minute, service{
+		run:   func(context.Context) error { return failure },
+		drain: func(context.Context) { t.Error("nothing is handed over") },
+	})
+	assert.ErrorIs(t, r.end(t), failure)
+
+	fail := make(chan struct{})
+	r = launch(t, time.Minute, service{run: func(context.Context) error { <-fail; return failure }})
+	r.stop()
+	require.Eventually(t, func() bool { return !r.ready() }, time.Second, 5*time.Millisecond)
+	close(fail)
+	assert.ErrorIs(t, r.end(t), failure, "also while it is stopping")
+	assert.Less(t, time.Since(start), 5*time.Second)
+}
+
+func TestAnAddressInUseIsNamed(t *testing.T) {
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer socket.Close()
+	taken := socket.Addr().String()
+	_, port, _ := net.SplitHostPort(taken)
+	number, err := strconv.Atoi(port)
+	require.NoError(t, err)
+	for flag, options := range map[string]commonOptions{
+		"health-probe-bind-address": {ProbeAddress: taken, MetricsAddr: off},
+		"metrics-bind-address":      {ProbeAddress: "127.0.0.1:0", MetricsAddr: taken},
+		"port":                      {ProbeAddress: off, MetricsAddr: "127.0.0.1:0", Port: number},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			p := &process{options: &options, cert: fixedCert{}, gatherer: prometheus.NewRegistry(),
+				service: service{register: func(*http.ServeMux) {}}}
+			err := p.run(t.Context())
+			require.ErrorContains(t, err, "address already in use: choose another --"+flag)
+		})
+	}
+}
+
+func TestOldTLSIsRefused(t *testing.T) {
+	r := launch(t, 0, service{})
+	_, err := tls.Dial("tcp", r.reviews, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
+	require.ErrorContains(t, err, "protocol version")
+	conn, err := tls.Dial("tcp", r.reviews, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	require.NoError(t, err)
+	assert.Equal(t, "h2", conn.ConnectionState().NegotiatedProtocol)
+	require.NoError(t, conn.Close())
+	r.stop()
+	require.NoError(t, r.end(t))
+}
