@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"cmp"
-
 	"github.com/google/btree"
 
 	"github.com/causeway-webhook/causeway/statuspatch/rollup"
@@ -18,12 +16,7 @@ type voice struct {
 	message string
 }
 
-func (a voice) before(b voice) bool {
-	if c := cmp.Compare(a.Ordinal, b.Ordinal); c != 0 {
-		return c < 0
-	}
-	return a.Name < b.Name
-}
+func (a voice) before(b voice) bool { return rollup.CompareMembers(a.Member, b.Member) < 0 }
 
 // tally is the running sum of one deployment's Instances. Instances of one
 // reason stand in an ordered tree, so that the representative is found without
