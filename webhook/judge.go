@@ -1,5 +1,7 @@
 package webhook
 
+import "slices"
+
 // judge asks the rules about one case, entry by entry, and gathers what they
 // say.
 type judge struct {
@@ -24,6 +26,7 @@ func newJudge(c *Case) *judge {
 func (j *judge) container(i int) {
 	ctr := &j.c.Runtime.containers()[i]
 	at := j.c.Path.Child("sandbox", "containers").Index(i).Child("securityContext", "capabilities", "add")
+	first := len(j.refused)
 	featureSaid := false
 	kept := map[reason][]string{}
 	for k, written := range ctr.adds() {
@@ -47,9 +50,11 @@ func (j *judge) container(i int) {
 			if featureSaid {
 				continue
 			}
+			// Its path is the shortest, so it comes before those of entries.
 			featureSaid = true
-			f.Capability = ""
-			f.Err = refuseFeature(j.class, j.instead(), at)
+			f.Capability, f.Err = "", refuseFeature(j.class, j.instead(), at)
+			j.refused = slices.Insert(j.refused, first, f)
+			continue
 		case RuleClass: // said once for the object
 		}
 		j.unresolved = j.unresolved || j.class == nil
