@@ -36,6 +36,14 @@ func TestReadInstance(t *testing.T) {
 			conditions: []metav1.Condition{ready, cond("Available", "Unknown", "Provisioning", "")},
 			want:       rollup.Contribution{Ready: true},
 		},
+		"Available=Unknown while data is awaited does not contradict Ready": {
+			conditions: []metav1.Condition{cond("Ready", "True", "Resolving", ""), cond("Available", "Unknown", "AwaitingPropagation", "")},
+			want:       rollup.Contribution{Ready: true},
+		},
+		"Available=Unknown for want of quota contradicts a stale Ready": {
+			conditions: []metav1.Condition{ready, cond("Available", "Unknown", "PendingQuota", "")},
+			want:       rollup.Contribution{Reason: "QuotaNotGranted"},
+		},
 		"Available=Unknown for an unlisted reason does not contradict Ready": {
 			conditions: []metav1.Condition{ready, cond("Available", "Unknown", "Mystery", "")},
 			want:       rollup.Contribution{Ready: true},

@@ -93,10 +93,10 @@ func TestWorkloadAvailable(t *testing.T) {
 		},
 		"of equal bases the first placement, then the first deployment": {
 			in: rollup.Workload{Deployments: []rollup.Deployment{
-				{Name: "b", Placement: "us", Available: says("OutOfCheese", "us b")}, {Name: "c", Placement: "eu", Available: says("OutOfCheese", "eu c")},
-				{Name: "a", Placement: "us", Available: says("OutOfCheese", "us a")}, {Name: "d", Placement: "eu", Available: says("OutOfCheese", "eu d")},
+				{Name: "b", Placement: "us", Available: says("OutOfCheese", "1st")}, {Name: "c", Placement: "eu", Available: says("OutOfCheese", "4th")},
+				{Name: "a", Placement: "us", Available: says("OutOfCheese", "2nd")}, {Name: "d", Placement: "eu", Available: says("OutOfCheese", "3rd")},
 			}},
-			want: isFalse("OutOfCheese", `placement "eu": eu c`),
+			want: isFalse("OutOfCheese", `placement "eu": 4th`),
 		},
 		"a carried deployment that is up": {
 			in: rollup.Workload{Placements: places("us"), Deployments: []rollup.Deployment{
@@ -141,7 +141,7 @@ func TestWorkloadAvailable(t *testing.T) {
 		},
 		"the Workload's own base comes before a deployment's equal": {
 			in: rollup.Workload{Available: says("OutOfCheese", "no more cheese"),
-				Deployments: []rollup.Deployment{withBase(here("us", tally(0, 1)), "OutOfCheese", "none here")}},
+				Deployments: []rollup.Deployment{withBase(here("us", tally(0, 1)), "OutOfCheese", "a none here")}},
 			want: isFalse("OutOfCheese", "no more cheese"),
 		},
 		"a deployment's base of a higher order comes before the Workload's own": {
