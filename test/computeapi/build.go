@@ -1,6 +1,7 @@
 package computeapi
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -77,6 +78,16 @@ func WithDrop(capabilities ...string) WorkloadTweak {
 	return func(w *Workload) {
 		c := w.capabilities(0)
 		c.Drop = append(c.Drop, capabilities...)
+	}
+}
+
+// WithConfigMap attaches a ConfigMap, so that Instances need referenced data.
+func WithConfigMap(name string) WorkloadTweak {
+	return func(w *Workload) {
+		w.Spec.Template.Spec.Volumes = append(w.Spec.Template.Spec.Volumes, Volume{
+			Name:      name,
+			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}},
+		})
 	}
 }
 

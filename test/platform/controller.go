@@ -38,6 +38,7 @@ type Controller struct {
 	status *statusWriter
 	gate   gate
 
+	start   sync.Once
 	started chan struct{} // closed once queue is set
 	queue   workqueue.TypedRateLimitingInterface[reconcile.Request]
 }
@@ -65,6 +66,7 @@ func newController(o Options, user string, w WriterOptions) (*Controller, error)
 		Controller: config.Controller{
 			SkipNameValidation: ptr.To(true), // several platforms may share a process
 			CacheSyncTimeout:   30 * time.Second,
+			Logger:             o.Log.WithName(user),
 		},
 	})
 	if err != nil {
@@ -91,9 +93,8 @@ func (c *Controller) build(name string) *builder.Builder {
 // complete ends it. Passes wait while the controller is paused. An error of a
 // pass, a conflict included, is retried with growing delays (section 4).
 func (c *Controller) complete(b *builder.Builder, pass reconcile.Func) error {
-	var once sync.Once
 	b = b.WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		once.Do(func() {
+		c.start.Do(func() {
 			c.queue = queue
 			close(c.started)
 		})

@@ -62,8 +62,9 @@ func (c *instanceController) reconcile(ctx context.Context, request reconcile.Re
 // while the Instance is suspended (section 3.3, rule 1).
 func (c *instanceController) evaluate(key types.NamespacedName, instance *computeapi.Instance) {
 	conditions := &instance.Status.Conditions
-	if !instance.Status.Suspended {
-		c.quota.get(key, QuotaAvailable).set(conditions, computeapi.QuotaGrantedCondition, instance.Generation)
+	// QuotaPending is no answer yet: what the API server stamped stays.
+	if answer := c.quota.get(key, QuotaAvailable); answer != QuotaPending && !instance.Status.Suspended {
+		answer.set(conditions, computeapi.QuotaGrantedCondition, instance.Generation)
 	}
 	if referencesData(instance.Spec) {
 		c.data.get(key, DataReady).set(conditions, computeapi.ReferencedDataReadyCondition, instance.Generation)

@@ -1,0 +1,124 @@
+package platform_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/causeway-webhook/causeway/test/computeapi"
+	"github.com/causeway-webhook/causeway/test/platform"
+)
+
+// annotate makes an event of an object that says nothing to the platform.
+func annotate(w *world, obj client.Object, key, value string) {
+	w.t.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, key, value)
+	require.NoError(w.t, w.client.Patch(w.ctx, obj, client.RawPatch(types.MergePatchType, patch)))
+}
+
+// TestTheWorkloadControllerWritesOnEveryEvent: no predicate, and its guard
+// against needless writes never matches (section 5). The API server drops what
+// is identical.
+func TestTheWorkloadControllerWritesOnEveryEvent(t *testing.T) {
+	w := start(t)
+	workload := w.workload("web", 1)
+	w.untilWorkload(workload, availableView.workload)
+	w.settleDeployment(w.instanceKeys(1)[0])
+
+	for i := range 3 {
+		before := w.Workload.Writes()
+		annotate(w, w.getWorkload(workload), "example.com/event", fmt.Sprint(i))
+		w.eventually("it has written again", func() error {
+			if w.Workload.Writes().Calls == before.Calls {
+				return errors.New("it has not")
+			}
+			return nil
+		})
+		require.Equal(t, before.Stored, w.Workload.Writes().Stored, "an identical status was stored")
+	}
+}
+
+// TestTheWorkloadControllerUndoesOthers: another writer's status is an event
+// too, and its own answer comes back at once.
+func TestTheWorkloadControllerUndoesOthers(t *testing.T) {
+	w := start(t)
+	workload := w.workload("web", 1)
+	w.untilWorkload(workload, availableView.workload)
+	obj := w.getWorkload(workload)
+	updateStatus(w, obj, func() { computeapi.Condition(obj.Status.Conditions, "Available").Message = "the truth" })
+	w.untilWorkload(workload, availableView.workload)
+}
+
+// TestTheDeploymentControllerSleepsThroughForeignStatuses: of updates of its own
+// kind it sees only a few (section 4), so what another writer stored stays until
+// an Instance has an event.
+func TestTheDeploymentControllerSleepsThroughForeignStatuses(t *testing.T) {
+	w := start(t)
+	w.workload("web", 1)
+	deployment, instance := w.onlyDeployment(), w.instanceKeys(1)[0]
+	w.untilDeployment(deployment, "Available", availableView.available)
+	w.settleDeployment(instance)
+
+	obj := w.getDeployment(deployment)
+	updateStatus(w, obj, func() { computeapi.Condition(obj.Status.Conditions, "Available").Message = "the truth" })
+	annotate(w, obj, "example.com/event", "1")
+	// It is deaf, not slow: it does hear of ReferencedDataReady, and then it
+	// takes the message back.
+	require.Equal(t, "True/StableInstanceFound the truth", computeapi.Summary(w.getDeployment(deployment).Status.Conditions, "Available"))
+	require.NoError(t, w.DataResolver.Set(t.Context(), deployment, platform.DataReady))
+	w.untilDeployment(deployment, "Available", availableView.available)
+
+	updateStatus(w, obj, func() { computeapi.Condition(obj.Status.Conditions, "Available").Message = "the truth" })
+	w.settleDeployment(instance)
+	w.untilDeployment(deployment, "Available", availableView.available)
+}
+
+// TestAPausedControllerWritesNothing, and does what piled up when it resumes.
+func TestAPausedControllerWritesNothing(t *testing.T) {
+	w := start(t)
+	w.Workload.Pause()
+	workload := w.workload("web", 1)
+	before := w.Workload.Writes()
+
+	// The others go on without it.
+	w.eventually("the garbage collector sees it too", func() error {
+		return w.client.Get(w.ctx, workload, &computeapi.Workload{})
+	})
+	require.Empty(t, w.deployments())
+	w.Workload.Resume()
+	w.untilWorkload(workload, availableView.workload)
+	require.Greater(t, w.Workload.Writes().Calls, before.Calls)
+
+	w.Instance.Pause()
+	instance := w.instanceKeys(1)[0]
+	require.NoError(t, w.Provider.Set(t.Context(), instance, platform.PodFailed))
+	w.settleDeployment(instance)
+	require.Equal(t, "True/Available Instance is ready", computeapi.Summary(w.getInstance(instance).Status.Conditions, "Ready"))
+	w.Instance.Resume()
+	w.untilInstance(instance, "Ready", "False/InstanceCrashing Instance stopped unexpectedly")
+}
+
+// TestConflictsAreRetriedWithDelays: a foreign writer that keeps changing what
+// the controller read makes it fail, not give up (section 4).
+func TestConflictsAreRetried(t *testing.T) {
+	w := start(t)
+	workload := w.workload("web", 1)
+	w.untilWorkload(workload, availableView.workload)
+	obj := w.getWorkload(workload)
+	for i := range 100 {
+		updateStatus(w, obj, func() {
+			c := computeapi.Condition(obj.Status.Conditions, "Available")
+			c.Status, c.Reason, c.Message = metav1.ConditionFalse, "Foreign", fmt.Sprint(i)
+		})
+		if w.Workload.Writes().Conflicts > 0 {
+			break
+		}
+	}
+	require.Positive(t, w.Workload.Writes().Conflicts)
+	w.untilWorkload(workload, availableView.workload)
+}
