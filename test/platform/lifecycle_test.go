@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/causeway-webhook/causeway/test/computeapi"
 	"github.com/causeway-webhook/causeway/test/platform"
 )
 

@@ -114,7 +114,9 @@ func TestStartWithoutRightsSaysWhoFailed(t *testing.T) {
 }
 
 // statusManagers returns the field managers that own some of a status.
-func statusManagers(obj interface{ GetManagedFields() []metav1.ManagedFieldsEntry }) []string {
+func statusManagers(obj interface {
+	GetManagedFields() []metav1.ManagedFieldsEntry
+}) []string {
 	var names []string
 	for _, entry := range obj.GetManagedFields() {
 		if entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), "f:status") {
