@@ -73,10 +73,14 @@ func (t *tenure) active() bool {
 	return t.since.Load() != 0 && renewed != 0 && time.Duration(t.elapsed()-renewed) < leaseFresh
 }
 
-// mayTakeDown tells that the first second after taking over is past.
-func (t *tenure) mayTakeDown() bool {
+// untilTakeDown is how long no parent may go from True to False yet: the rest of
+// the first second after taking over.
+func (t *tenure) untilTakeDown() time.Duration {
 	since := t.since.Load()
-	return since != 0 && time.Duration(t.elapsed()-since) >= settling
+	if since == 0 {
+		return settling
+	}
+	return max(0, settling-time.Duration(t.elapsed()-since))
 }
 
 // renewals notes when each renewal that succeeds was sent: the lease runs from

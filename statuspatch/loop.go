@@ -127,7 +127,7 @@ func (l *loop) repair(ctx context.Context, p ledger.Parent) {
 	case errors.Is(err, errParentGone), errors.Is(err, errNotActive):
 		l.queue.Forget(p)
 	case errors.Is(err, errTooEarly):
-		l.queue.AddAfter(p, settling)
+		l.queue.AddAfter(p, l.tenure.untilTakeDown())
 	default:
 		if ctx.Err() == nil {
 			l.metrics.repair(p.Kind, repairFailed)

@@ -291,12 +291,7 @@ func (s *Sidecar) Drain(ctx context.Context) {
 		waiting, cancel := context.WithTimeout(ctx, drainTimeout)
 		s.shell.reviews.wait(waiting)
 		cancel()
-		pause := time.NewTimer(handoverPause)
-		defer pause.Stop()
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-		}
+		_ = pause(ctx, handoverPause)
 	}
 	s.election.resign(ctx)
 }

@@ -25,8 +25,8 @@ var (
 	errStillReady = errors.New("a ready Instance was found that the watch has not delivered yet")
 )
 
-// maxConflicts bounds how often one commit starts again on a conflict.
-const maxConflicts = 8
+// maxAttempts bounds how often one commit computes its parent anew.
+const maxAttempts = 8
 
 // writer patches parents, one write in flight for each.
 //
@@ -146,14 +146,21 @@ func (w *writer) run(p ledger.Parent, c *commit) {
 // write makes one parent's stored status equal to its roll-up.
 func (w *writer) write(ctx context.Context, p ledger.Parent, why cause) (aim string, err error) {
 	target := w.target(p)
-	for range maxConflicts {
+	for range maxAttempts {
 		plan, err := target.plan(ctx, why)
 		if err != nil || len(plan.operations) == 0 {
 			return "", err
 		}
 		if plan.takesDown {
-			if !w.tenure.mayTakeDown() {
-				return "", errTooEarly
+			if early := w.tenure.untilTakeDown(); early > 0 {
+				if why == causeRepair {
+					return "", errTooEarly
+				}
+				// A request has the time, and its writer the right to the truth.
+				if err := pause(ctx, early); err != nil {
+					return "", err
+				}
+				continue
 			}
 			if why == causeRepair {
 				if err := w.verifyDown(ctx, p); err != nil {
@@ -183,7 +190,19 @@ func (w *writer) write(ctx context.Context, p ledger.Parent, why cause) (aim str
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("patching the status of %s %s/%s: %d conflicts in a row", p.Kind, p.Namespace, p.Name, maxConflicts)
+	return "", fmt.Errorf("patching the status of %s %s/%s: %d attempts met a newer version each", p.Kind, p.Namespace, p.Name, maxAttempts)
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // verifyDown holds the rule that the loop marks nothing down on the ledger's
