@@ -114,9 +114,9 @@ func TestDoubtRefusesAWorkloadAndWarnsItsChildren(t *testing.T) {
 					}, resp.Result)
 					assert.Equal(t, 1, counted(t, h.metrics.reviews, r.name, string(OutcomeDoubtRefused)))
 
-					again, stop := context.WithTimeoutCause(t.Context(), time.Second, errSlow)
+					later, stop := context.WithTimeoutCause(t.Context(), time.Second, errSlow)
 					defer stop()
-					soft := hook(t, r, live, func(o *Options) { o.Mode = ModeWarn }).Handle(again, req)
+					soft := hook(t, r, live, func(o *Options) { o.Mode = ModeWarn }).Handle(later, req)
 					assert.True(t, soft.Allowed, "in warn mode nothing is refused")
 					assert.Len(t, soft.Warnings, 1)
 				})

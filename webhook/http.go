@@ -116,13 +116,11 @@ func readReview(ctx context.Context, w http.ResponseWriter, req *http.Request) (
 
 // readBody reads at most maxBody bytes, and stops when ctx ends.
 func readBody(ctx context.Context, w http.ResponseWriter, req *http.Request) ([]byte, *badRequest) {
+	connection := http.NewResponseController(w)
 	if deadline, ok := ctx.Deadline(); ok {
 		// A body that never ends must not hold this request for ever. Where the
-		// connection knows no deadline (in tests), nothing is lost. It is for the
-		// body alone: left in place it would end the request's context.
-		connection := http.NewResponseController(w)
+		// connection knows no deadline (in tests), nothing is lost.
 		_ = connection.SetReadDeadline(deadline)
-		defer func() { _ = connection.SetReadDeadline(time.Time{}) }()
 	}
 	if req.Body == nil {
 		return nil, notReview("the body is empty")
@@ -138,6 +136,9 @@ func readBody(ctx context.Context, w http.ResponseWriter, req *http.Request) ([]
 		return nil, &badRequest{http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge,
 			fmt.Sprintf("the body is over %d bytes", maxBody)}
 	}
+	// Left in place, the deadline would end the context of the request. After a
+	// failed read it must stay, since the server reads on before it answers.
+	_ = connection.SetReadDeadline(time.Time{})
 	return body, nil
 }
 

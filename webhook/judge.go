@@ -12,9 +12,10 @@ type judge struct {
 
 	refused []Finding
 	// unresolved is set by an entry that only a class could have let through.
-	unresolved  bool
-	warnings    []string
-	alternative string // what would do instead, made when first needed
+	unresolved bool
+	warnings   []string
+	// Parts of messages, the same for every entry and made when first needed.
+	grants, alternative string
 }
 
 func newJudge(c *Case) *judge {
@@ -25,44 +26,47 @@ func newJudge(c *Case) *judge {
 // container judges the i-th container.
 func (j *judge) container(i int) {
 	ctr := &j.c.Runtime.containers()[i]
-	at := j.c.Path.Child("sandbox", "containers").Index(i).Child("securityContext", "capabilities", "add")
 	first := len(j.refused)
 	featureSaid := false
-	kept := map[reason][]string{}
+	var kept map[reason][]string
 	for k, written := range ctr.adds() {
 		rule, ok := j.entry(written)
 		if ok {
 			continue
 		}
 		if why := j.ratchet.kept(ctr.Name, written); why != notKept {
+			if kept == nil {
+				kept = map[reason][]string{}
+			}
 			kept[why] = append(kept[why], written)
 			continue
 		}
+		j.unresolved = j.unresolved || j.class == nil
 		f := Finding{Rule: rule, Class: j.name, Container: ctr.Name, Capability: written}
+		at := j.c.Path.Child("sandbox", "containers").Index(i).Child("securityContext", "capabilities", "add")
 		switch rule {
 		case RuleAll:
 			f.Err = refuseAll(at.Index(k))
 		case RuleSpelling:
 			f.Err = refuseSpelling(written, at.Index(k))
 		case RuleGrant:
-			f.Err = refuseGrant(j.class, written, j.instead(), at.Index(k))
+			f.Err = refuseGrant(j.class, written, j.granted(), j.instead(), at.Index(k))
 		case RuleFeature:
-			if featureSaid {
-				continue
+			if !featureSaid {
+				// Its path is the shortest, so it comes before those of entries.
+				f.Capability, f.Err = "", refuseFeature(j.class, j.instead(), at)
+				j.refused = slices.Insert(j.refused, first, f)
 			}
-			// Its path is the shortest, so it comes before those of entries.
 			featureSaid = true
-			f.Capability, f.Err = "", refuseFeature(j.class, j.instead(), at)
-			j.refused = slices.Insert(j.refused, first, f)
 			continue
 		case RuleClass: // said once for the object
+			continue
 		}
-		j.unresolved = j.unresolved || j.class == nil
-		if f.Err != nil {
-			j.refused = append(j.refused, f)
-		}
+		j.refused = append(j.refused, f)
 	}
-	j.warnings = append(j.warnings, keepWarnings(ctr.Name, j.class, kept)...)
+	if kept != nil {
+		j.warnings = append(j.warnings, keepWarnings(ctr.Name, j.class, kept)...)
+	}
 }
 
 // entry names the first rule against a capability, as written. The order is
@@ -85,6 +89,13 @@ func (j *judge) entry(written string) (against Rule, ok bool) {
 		return RuleSpelling, false
 	}
 	return "", true
+}
+
+func (j *judge) granted() string {
+	if j.grants == "" {
+		j.grants = granted(j.class)
+	}
+	return j.grants
 }
 
 func (j *judge) instead() string {

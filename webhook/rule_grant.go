@@ -14,17 +14,21 @@ import (
 //	capability "SYS_ADMIN" (written "cap_sys_admin") is not granted by runtime
 //	class "web", which grants NET_BIND_SERVICE; no runtime class grants
 //	everything this object adds
-func refuseGrant(c *class, written, alternative string, path *field.Path) *field.Error {
+func refuseGrant(c *class, written, grants, alternative string, path *field.Path) *field.Error {
 	name := quote(Canonical(written))
 	if as := quote(written); as != name {
 		name += " (written " + as + ")"
 	}
-	grants := listed(bareAll(c.grants))
-	if grants == "" {
-		grants = "none"
-	}
 	return field.Forbidden(path, fmt.Sprintf("capability %s is not granted by runtime class %s, which grants %s; %s",
 		name, quote(c.name), grants, alternative))
+}
+
+// granted lists what a class grants.
+func granted(c *class) string {
+	if len(c.grants) == 0 {
+		return "none"
+	}
+	return listed(bareAll(c.grants))
 }
 
 // alternative says which class would do: the first by name that grants

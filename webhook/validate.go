@@ -1,6 +1,10 @@
 package webhook
 
-import "k8s.io/apimachinery/pkg/util/validation/field"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
 
 // Rule identifies a rule in metrics, logs and the audit.
 type Rule string
@@ -55,10 +59,21 @@ type Verdict struct {
 	Warnings []string
 }
 
-// Errors returns the causes of a refusal for an API status.
+// maxCauses bounds the causes of one answer. Far more than an author can read,
+// it is there for objects that are made to be refused: the text of a status
+// grows with the square of its causes.
+const maxCauses = 100
+
+// Errors returns the causes of a refusal for an API status; beyond maxCauses the
+// last one counts the rest.
 func (v Verdict) Errors() field.ErrorList {
 	var out field.ErrorList
-	for _, f := range v.Refused {
+	for i, f := range v.Refused {
+		if i == maxCauses {
+			return append(out, &field.Error{
+				Type: field.ErrorTypeForbidden, Field: f.Err.Field, Detail: fmt.Sprintf("... and %d more", len(v.Refused)-i),
+			})
+		}
 		out = append(out, f.Err)
 	}
 	return out

@@ -18,7 +18,7 @@ type verdictCase struct {
 	warnings []string
 }
 
-// add0 is the path of the first container's add.
+// The paths of the runtime, and of what its first two containers add.
 const (
 	at   = "spec.template.spec.runtime"
 	add0 = at + ".sandbox.containers[0].securityContext.capabilities.add"
@@ -91,4 +91,19 @@ func TestCausesComeInTheOrderOfTheirPaths(t *testing.T) {
 			},
 		},
 	})
+}
+
+func TestAnAnswerIsBoundedHoweverMuchIsRefused(t *testing.T) {
+	v := Validate(Case{Runtime: runtimeOf("web", boxes(20_000, "SYS_ADMIN")...), Classes: NewClasses(published()), Path: workloads.fieldPath()})
+	if len(v.Refused) != 20_000 {
+		t.Errorf("Validate found %d causes, want all of 20000", len(v.Refused))
+	}
+	errs := v.Errors()
+	if len(errs) != 101 {
+		t.Fatalf("Errors returned %d causes, want 100 and a count", len(errs))
+	}
+	want := at + `.sandbox.containers[100].securityContext.capabilities.add[0]: Forbidden: ... and 19900 more`
+	if got := errs[100].Error(); got != want {
+		t.Errorf("last cause: got %s, want %s", got, want)
+	}
 }
