@@ -96,7 +96,7 @@ func TestBasesOfAWorkload(t *testing.T) {
 	w.untilWorkload(workload, availableView.workload)
 }
 
-// TestPlacementsByLocationSelectorAndCityCode (section 1.2).
+// TestPlacementsChooseTheirLocations: by name and by city code (section 1.2).
 func TestPlacementsChooseTheirLocations(t *testing.T) {
 	w := start(t, func(o *platform.Options) { o.Locations = platform.NamedLocations("us", "eu", "ap") })
 	key := w.workload("web", 0,

@@ -38,6 +38,7 @@ type Controller struct {
 	status *statusWriter
 	gate   gate
 
+	watched []client.Object // one of each kind
 	start   sync.Once
 	started chan struct{} // closed once queue is set
 	queue   workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -90,9 +91,11 @@ func (c *Controller) build(name string) *builder.Builder {
 	return builder.ControllerManagedBy(c.manager).Named(name)
 }
 
-// complete ends it. Passes wait while the controller is paused. An error of a
-// pass, a conflict included, is retried with growing delays (section 4).
-func (c *Controller) complete(b *builder.Builder, pass reconcile.Func) error {
+// complete ends it, given the kinds it watches. Passes wait while the controller
+// is paused. An error of a pass, a conflict included, is retried with growing
+// delays (section 4).
+func (c *Controller) complete(b *builder.Builder, pass reconcile.Func, watched ...client.Object) error {
+	c.watched = append(c.watched, watched...)
 	b = b.WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		c.start.Do(func() {
 			c.queue = queue
@@ -149,8 +152,10 @@ func (c *Controller) ready(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("starting %s: %w", c.user, context.Cause(ctx))
 	}
-	if !c.manager.GetCache().WaitForCacheSync(ctx) {
-		return fmt.Errorf("filling the cache of %s: %w", c.user, context.Cause(ctx))
+	for _, kind := range c.watched {
+		if _, err := c.manager.GetCache().GetInformer(ctx, kind); err != nil {
+			return fmt.Errorf("filling the cache of %s: %w", c.user, errors.Join(err, context.Cause(ctx)))
+		}
 	}
 	return nil
 }

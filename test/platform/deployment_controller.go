@@ -38,7 +38,8 @@ func newDeploymentController(o Options, networks *answers[Network], unserved *an
 	// Narrow on its own kind, every event of an owned Instance, no polling.
 	return c, c.complete(c.build("deployment").
 		For(&computeapi.WorkloadDeployment{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: deploymentChanged})).
-		Owns(&computeapi.Instance{}), c.reconcile)
+		Owns(&computeapi.Instance{}), c.reconcile,
+		&computeapi.WorkloadDeployment{}, &computeapi.Instance{})
 }
 
 // deploymentChanged tells which updates of a deployment wake its controller:

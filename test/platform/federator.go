@@ -25,7 +25,7 @@ func newFederator(o Options, unserved *answers[bool]) (*federator, error) {
 		return nil, err
 	}
 	f := &federator{Controller: base, unserved: unserved}
-	return f, f.complete(f.build("federator").For(&computeapi.WorkloadDeployment{}), f.reconcile)
+	return f, f.complete(f.build("federator").For(&computeapi.WorkloadDeployment{}), f.reconcile, &computeapi.WorkloadDeployment{})
 }
 
 func (f *federator) reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {

@@ -53,7 +53,7 @@ func (g *garbageCollector) collect(name string, child, owner client.Object, newL
 		})),
 		func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 			return reconcile.Result{}, g.pass(ctx, child.DeepCopyObject().(client.Object), owner.DeepCopyObject().(client.Object), request)
-		})
+		}, child, owner)
 }
 
 // pass deletes the child if the owner of its reference is gone. It asks the API

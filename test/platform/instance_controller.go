@@ -28,7 +28,7 @@ func newInstanceController(o Options, networks *answers[Network]) (*instanceCont
 		return nil, err
 	}
 	c := &instanceController{Controller: base, networks: networks, quota: &answers[Verdict]{}, data: &answers[Verdict]{}}
-	return c, c.complete(c.build("instance").For(&computeapi.Instance{}), c.reconcile)
+	return c, c.complete(c.build("instance").For(&computeapi.Instance{}), c.reconcile, &computeapi.Instance{})
 }
 
 func (c *instanceController) reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {

@@ -3,6 +3,7 @@ package platform
 import (
 	"cmp"
 	"errors"
+	"log/slog"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -55,7 +56,9 @@ func (o Options) withDefaults() (Options, error) {
 	o.Flavour = cmp.Or(o.Flavour, Kata)
 	o.Initial = cmp.Or(o.Initial, Running)
 	if o.Log.GetSink() == nil {
-		o.Log = logr.Discard()
+		// Not logr.Discard, which has no sink either: a manager without a sink
+		// falls back to its process-wide logger.
+		o.Log = logr.FromSlogHandler(slog.DiscardHandler)
 	}
 	return o, nil
 }

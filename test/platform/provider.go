@@ -37,7 +37,7 @@ func newProvider(o Options) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{Controller: base, flavour: o.Flavour, initial: o.Initial, states: &answers[State]{}}
-	return p, p.complete(p.build("provider").For(&computeapi.Instance{}), p.reconcile)
+	return p, p.complete(p.build("provider").For(&computeapi.Instance{}), p.reconcile, &computeapi.Instance{})
 }
 
 // Set changes the state of an Instance and writes it, even while the provider

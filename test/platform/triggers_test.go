@@ -103,7 +103,7 @@ func TestAPausedControllerWritesNothing(t *testing.T) {
 	w.untilInstance(instance, "Ready", "False/InstanceCrashing Instance stopped unexpectedly")
 }
 
-// TestConflictsAreRetriedWithDelays: a foreign writer that keeps changing what
+// TestConflictsAreRetried: a foreign writer that keeps changing what
 // the controller read makes it fail, not give up (section 4).
 func TestConflictsAreRetried(t *testing.T) {
 	w := start(t)

@@ -34,7 +34,8 @@ func newWorkloadController(o Options) (*workloadController, error) {
 	// writes included, and on every event of a deployment it owns.
 	return c, c.complete(c.build("workload").
 		For(&computeapi.Workload{}).
-		Owns(&computeapi.WorkloadDeployment{}), c.reconcile)
+		Owns(&computeapi.WorkloadDeployment{}), c.reconcile,
+		&computeapi.Workload{}, &computeapi.WorkloadDeployment{})
 }
 
 func (c *workloadController) reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
