@@ -4,12 +4,12 @@ package deploy_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -100,13 +100,20 @@ func TestHoldReasonKnowsTheSameDefaults(t *testing.T) {
 	assert.Equal(t, policy.Name, binding.Spec.PolicyName)
 	assert.Equal(t, `request.userInfo.username != "`+causewayUser+`"`, policy.Spec.MatchConditions[0].Expression)
 
-	i := slices.IndexFunc(policy.Spec.Variables, func(v admissionregistrationv1.Variable) bool { return v.Name == "defaults" })
-	require.GreaterOrEqual(t, i, 0)
-	var got []string
-	for _, quoted := range regexp.MustCompile(`"[^"]*"`).FindAllString(policy.Spec.Variables[i].Expression, -1) {
-		got = append(got, strings.Trim(quoted, `"`))
+	expressions := ""
+	for _, c := range policy.Spec.MatchConditions {
+		expressions += c.Expression
 	}
-	assert.ElementsMatch(t, reason.OfRank(reason.Default), got)
+	for _, v := range policy.Spec.Variables {
+		expressions += v.Expression
+	}
+	lists := regexp.MustCompile(`\["[^\]]*\]`).FindAllString(expressions, -1)
+	assert.Len(t, lists, 3, "match conditions cannot use variables, so the list is repeated")
+	for _, list := range lists {
+		var got []string
+		require.NoError(t, json.Unmarshal([]byte(list), &got))
+		assert.ElementsMatch(t, reason.OfRank(reason.Default), got)
+	}
 }
 
 // The API server compares precedences only; what lies between which is the point.
