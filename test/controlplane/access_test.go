@@ -34,11 +34,11 @@ func whoAmI(t *testing.T, client *kubernetes.Clientset) authenticationv1.UserInf
 }
 
 func TestServerHasThePinnedVersion(t *testing.T) {
-	if os.Getenv(controlplane.AssetsEnv) != "" {
-		t.Skip(controlplane.AssetsEnv + " chooses the version")
-	}
 	version, err := clientFor(t, shared.AdminConfig()).Discovery().ServerVersion()
 	require.NoError(t, err)
+	if os.Getenv(controlplane.AssetsEnv) != "" {
+		return // whoever set it chose the version
+	}
 	assert.Equal(t, "v1.37.2", version.GitVersion)
 	assert.Equal(t, "1.37", version.Major+"."+version.Minor)
 }

@@ -117,7 +117,9 @@ func goBuild(ctx context.Context, dir string, p program, version, out string) er
 // runQuietly runs cmd in a process group of its own, so that a cancelled build
 // ends its compilers too, and shows its output only if it fails.
 func runQuietly(ctx context.Context, cmd *exec.Cmd) error {
-	ownGroup(cmd)
+	dieWithParent(cmd)
+	runtime.LockOSThread() // see startProcess
+	defer runtime.UnlockOSThread()
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 	cmd.WaitDelay = 5 * time.Second
 	said, err := cmd.CombinedOutput()

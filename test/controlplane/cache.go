@@ -18,6 +18,9 @@ type cache struct {
 	dir string
 }
 
+// partialSuffix marks a file that is being built.
+const partialSuffix = ".partial-"
+
 // ensure returns the path of the file called key, calling build for it if it is
 // not there. Of several processes one builds and the others wait for it.
 func (c cache) ensure(ctx context.Context, log io.Writer, key, title string, build func(ctx context.Context, out string) error) (string, error) {
@@ -40,14 +43,14 @@ func (c cache) ensure(ctx context.Context, log io.Writer, key, title string, bui
 	}
 
 	fmt.Fprintf(log, "building %s from its Go module; this takes minutes, once; the result is kept in %s\n", title, c.dir)
-	partial := path + ".partial"
-	// The lock is ours, so what lies there was left by a build that was cut off,
-	// and the go command refuses to overwrite a file that is not a program.
-	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// The lock is ours, so such files were left by builds that were cut off.
+	if err := removeAll(path + partialSuffix + "*"); err != nil {
 		return "", err
 	}
+	// A name of our own, since the compiler of a killed process may still write.
+	partial := fmt.Sprintf("%s%s%d", path, partialSuffix, os.Getpid())
 	if err := build(ctx, partial); err != nil {
-		return "", errors.Join(err, removeIfThere(partial))
+		return "", errors.Join(err, removeAll(partial))
 	}
 	if err := syncFile(partial); err != nil {
 		return "", err
@@ -96,9 +99,16 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// removeAll removes the files that match pattern, if any.
+func removeAll(pattern string) error {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
 		return err
+	}
+	for _, name := range names {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

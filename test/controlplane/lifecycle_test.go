@@ -3,12 +3,8 @@ package controlplane_test
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -71,50 +67,6 @@ func TestStopLeavesNothing(t *testing.T) {
 	assert.NoDirExists(t, dir)
 	require.NoError(t, cp.Stop(), "stopping twice")
 	require.EqualError(t, cp.StartAPIServer(t.Context()), "start the API server: the control plane was stopped")
-}
-
-// A test that is killed runs no cleanup, so the kernel has to do it.
-func TestKilledCallerLeavesNoProcesses(t *testing.T) {
-	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("only Linux ends processes with their parent")
-	}
-	caller := exec.Command(os.Args[0])
-	caller.Env = append(os.Environ(), orphanEnv+"="+t.TempDir())
-	caller.Stderr = os.Stderr
-	stdin, err := caller.StdinPipe()
-	require.NoError(t, err)
-	defer stdin.Close()
-	stdout, err := caller.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, caller.Start())
-	said, err := io.ReadAll(stdout)
-	require.NoError(t, err)
-	require.NoError(t, caller.Process.Kill())
-	require.Error(t, caller.Wait())
-
-	fields := strings.Fields(string(said))
-	require.Len(t, fields, 2)
-	for _, field := range fields {
-		pid, err := strconv.Atoi(field)
-		require.NoError(t, err)
-		eventually(t, func() error {
-			if runs(pid) {
-				return errors.New("process " + field + " still runs")
-			}
-			return nil
-		})
-	}
-}
-
-// runs reports whether pid is a process that is not merely waiting to be reaped:
-// what adopts an orphan inside a container may never do that.
-func runs(pid int) bool {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return false
-	}
-	after := stat[bytes.LastIndexByte(stat, ')')+1:]
-	return !bytes.HasPrefix(bytes.TrimSpace(after), []byte("Z"))
 }
 
 func TestFlagsOfTheCallerWin(t *testing.T) {

@@ -164,11 +164,11 @@ spec:
 	first, second := crd("clashes"), crd("others")
 	uninstall(t, []*unstructured.Unstructured{first, second})
 	require.NoError(t, install.Install(t.Context(), config, []*unstructured.Unstructured{first}, install.Options{}))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	err := install.Install(ctx, config, []*unstructured.Unstructured{second}, install.Options{})
 	require.ErrorContains(t, err, `install: wait for CustomResourceDefinition "others.clash.example": `)
-	require.ErrorContains(t, err, `not established: "Clash" is already in use`)
+	require.ErrorContains(t, err, `is already in use`)
 }
 
 func TestInstallNamesTheObjectThatIsRefused(t *testing.T) {

@@ -1,0 +1,81 @@
+# Needs Go, git and make; "make test" needs a C compiler besides, for the race
+# detector. CI calls these targets and nothing else.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+# What --version says. Without a tag the commit alone has to do.
+VERSION := $(shell git describe --tags --dirty 2>/dev/null)
+COMMIT  := $(shell git rev-parse --short HEAD 2>/dev/null)
+LDFLAGS := -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+CONTROLLER_GEN := sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^## / { print "\n" substr($$0, 4) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+## Everyday
+
+.PHONY: build
+build: ## Build bin/causeway
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/causeway ./cmd/causeway
+
+.PHONY: test
+test: test-unit test-e2e ## Run all tests with the race detector, on a real control plane where they need one
+
+.PHONY: test-unit
+test-unit: ## Run the product's own tests
+	CGO_ENABLED=1 go test -race -count=1 -timeout 15m ./...
+
+# One package at a time: each runs a control plane of its own and measures how
+# long things take.
+.PHONY: test-e2e
+test-e2e: control-plane build-race ## Run the tests in test/, end-to-end ones included
+	cd test && CGO_ENABLED=1 CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" go test -race -count=1 -p 1 -timeout 60m ./...
+
+# exec, so that a signal reaches the demo, which cleans up, and no shell before it.
+.PHONY: demo
+demo: control-plane build ## Play the story on a real control plane; KEEP=1 leaves it running
+	cd test && CGO_ENABLED=0 go build -o ../bin/demo ./demo
+	@cd test && CAUSEWAY_BINARY="$(CURDIR)/bin/causeway" exec ../bin/demo
+
+.PHONY: control-plane
+control-plane: ## Build etcd and kube-apiserver into the user's cache, once
+	@cd test && CGO_ENABLED=0 go run ./controlplane/prepare >/dev/null
+
+.PHONY: build-race
+build-race: ## Build bin/causeway-race, which the end-to-end tests run
+	CGO_ENABLED=1 go build -race -ldflags '$(LDFLAGS)' -o bin/causeway-race ./cmd/causeway
+
+## Before a commit
+
+.PHONY: fmt
+fmt: ## Format all Go files
+	gofmt -w .
+
+.PHONY: vet
+vet: ## Look for suspicious code in both modules
+	go vet ./...
+	cd test && go vet ./...
+
+.PHONY: generate
+generate: ## Write the generated files anew
+	go generate ./...
+	cd test && go generate ./... && go run $(CONTROLLER_GEN) object paths=./computeapi
+
+.PHONY: check
+check: vet ## Check formatting and vet, and change nothing
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "run make fmt, these are not formatted:"; echo "$$files"; exit 1; } >&2
+
+.PHONY: verify
+verify: check ## Check that formatting, go.mod files and generated files are up to date
+	go mod tidy -diff
+	cd test && go mod tidy -diff
+	cd test/apiserver && go mod tidy -diff
+	@before=$$(git diff | cksum); $(MAKE) --no-print-directory generate; \
+	test "$$before" = "$$(git diff | cksum)" || { echo "generated files were out of date; commit what make generate wrote" >&2; exit 1; }
+
+.PHONY: clean
+clean: ## Remove what was built here; the control plane in the user's cache stays
+	rm -rf bin
