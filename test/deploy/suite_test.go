@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/causeway-webhook/causeway/test/controlplane"
 	"github.com/causeway-webhook/causeway/test/install"
@@ -34,12 +36,21 @@ const (
 // out again.
 var cp *controlplane.ControlPlane
 
+// scratch is a folder for the length of the run.
+var scratch string
+
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
+	ctrl.SetLogger(logr.Discard()) // the tests speak for themselves
 	ctx := context.Background()
 	var err error
-	if cp, err = controlplane.Start(ctx, controlplane.Options{Out: nil}); err != nil {
+	if scratch, err = os.MkdirTemp("", "causeway-deploy-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	if cp, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
