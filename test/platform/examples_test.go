@@ -113,6 +113,8 @@ func examples() map[string]example {
 			tweaks: configMap, before: setData(platform.DataMissing), extraGeneration: 1,
 			after: func(w *world, deployment, _ types.NamespacedName) {
 				require.NoError(w.t, w.DataResolver.Annotate(w.ctx, deployment, platform.DataMissing))
+				// The annotation wakes nobody, this condition does.
+				require.NoError(w.t, w.DataResolver.Set(w.ctx, deployment, platform.DataResolving))
 			},
 			want: view{"False/SourceNotFound " + missing, waitingForData, "False/SourceNotFound " + missing},
 		},

@@ -3,10 +3,12 @@ package platform_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/causeway-webhook/causeway/test/computeapi"
 	"github.com/causeway-webhook/causeway/test/controlplane"
@@ -27,6 +30,8 @@ import (
 var shared *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
+	// Else controller-runtime prints a stack because nobody chose a logger.
+	log.SetLogger(logr.FromSlogHandler(slog.DiscardHandler))
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -41,7 +41,9 @@ func TestOrderedReady(t *testing.T) {
 	w.settleDeployment(second)
 	require.Equal(t, "registry.example/app:1", w.getInstance(second).Spec.Runtime.Sandbox.Containers[0].Image)
 
-	// Once it is Ready, both are replaced, from the top.
+	// Once it is Ready, both are replaced, from the top, and their successors
+	// run.
+	require.NoError(t, w.Provider.Set(t.Context(), types.NamespacedName{Namespace: w.namespace}, platform.Running))
 	require.NoError(t, w.Provider.Set(t.Context(), second, platform.Running))
 	w.eventually("both run the new image", func() error {
 		list := w.instances()

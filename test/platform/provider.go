@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,14 @@ type Provider struct {
 	*Controller
 	flavour Flavour
 	initial State
-	states  *answers[State]
+	states  *answers[stateOf]
+}
+
+// stateOf is a state and the one Instance that has it; without a UID it is the
+// state of all that are created.
+type stateOf struct {
+	uid   types.UID
+	state State
 }
 
 func newProvider(o Options) (*Provider, error) {
@@ -36,26 +44,45 @@ func newProvider(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{Controller: base, flavour: o.Flavour, initial: o.Initial, states: &answers[State]{}}
+	p := &Provider{Controller: base, flavour: o.Flavour, initial: o.Initial, states: &answers[stateOf]{}}
 	return p, p.complete(p.build("provider").For(&computeapi.Instance{}), p.reconcile, &computeapi.Instance{})
 }
 
 // Set changes the state of an Instance and writes it, even while the provider
 // is paused. When it returns, so has the write: whatever the API server does in
-// the same request is done. A key without a name sets the state of all
-// Instances of a namespace that have none of their own; those are written as
-// the provider gets to them.
+// the same request is done. An Instance that is made anew under the same name
+// starts from the initial state again.
+//
+// A key without a name sets the state of all Instances of a namespace that have
+// none of their own, the zero key that of all; those are written as the provider
+// gets to them.
 func (p *Provider) Set(ctx context.Context, key types.NamespacedName, state State) error {
-	p.states.put(key, state)
 	if key.Name == "" {
+		p.states.put(key, stateOf{state: state})
 		return p.enqueueAll(ctx, &computeapi.InstanceList{})
 	}
+	var instance computeapi.Instance
+	if err := p.live.Get(ctx, key, &instance); err != nil {
+		return fmt.Errorf("reading instance %q: %w", key, err)
+	}
+	p.states.put(key, stateOf{instance.UID, state})
 	return p.write(ctx, p.live, key)
 }
 
-// Forget takes back what Set said of an Instance, as when it is deleted and
-// another one gets its name.
-func (p *Provider) Forget(key types.NamespacedName) { p.states.put(key, State{}) }
+// Forget takes back what Set said: at its next event the Instance goes back to
+// the state of its namespace, or to the initial one.
+func (p *Provider) Forget(key types.NamespacedName) { p.states.put(key, stateOf{}) }
+
+// state returns the state of an Instance that was read.
+func (p *Provider) state(instance *computeapi.Instance) State {
+	key := client.ObjectKeyFromObject(instance)
+	known := p.states.get(key, stateOf{})
+	if known.uid != "" && known.uid != instance.UID {
+		// Of a predecessor: fall back to what holds for its namespace.
+		known = p.states.get(types.NamespacedName{Namespace: key.Namespace}, stateOf{})
+	}
+	return cmp.Or(known.state, p.initial)
+}
 
 func (p *Provider) reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	err := p.write(ctx, p.client, request.NamespacedName)
@@ -84,7 +111,7 @@ func (p *Provider) tryWrite(ctx context.Context, from client.Reader, key types.N
 	}
 	// The state is looked up after the Instance was read: a write of an older
 	// state then meets the newer one's version and conflicts.
-	state := p.states.get(key, p.initial)
+	state := p.state(&instance)
 	if state.Kind == Silent.Kind {
 		return nil
 	}

@@ -74,8 +74,15 @@ func TestTheDeploymentControllerSleepsThroughForeignStatuses(t *testing.T) {
 	w.untilDeployment(deployment, "Available", availableView.available)
 
 	updateStatus(w, obj, func() { computeapi.Condition(obj.Status.Conditions, "Available").Message = "the truth" })
-	w.settleDeployment(instance)
-	w.untilDeployment(deployment, "Available", availableView.available)
+	w.eventually("an event of the instance brings the platform's message back", func() error {
+		// More than one, for its cache may hear of the Instance first and of
+		// the foreign status later, which alone wakes nobody.
+		w.settleDeployment(instance)
+		if got := computeapi.Summary(w.getDeployment(deployment).Status.Conditions, "Available"); got != availableView.available {
+			return errors.New(got)
+		}
+		return nil
+	})
 }
 
 // TestAPausedControllerWritesNothing, and does what piled up when it resumes.

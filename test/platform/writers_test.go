@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,31 @@ func TestTheProviderWaitsForGatesAndQuota(t *testing.T) {
 	w.untilInstance(instance, "Ready", "False/PendingQuota Quota exceeded")
 	require.NoError(t, w.SetQuota(t.Context(), everything, platform.Verdict{}))
 	w.untilInstance(instance, "Ready", "True/Available Instance is ready")
+}
+
+// TestASuccessorOfTheSameNameStartsAfresh: a state belongs to one Instance, not
+// to its name.
+func TestASuccessorOfTheSameNameStartsAfresh(t *testing.T) {
+	w := start(t)
+	w.workload("web", 1)
+	instance := w.instanceKeys(1)[0]
+	w.untilInstance(instance, "Ready", "True/Available Instance is ready")
+	require.NoError(t, w.Provider.Set(t.Context(), instance, platform.PodFailed))
+	failed := w.getInstance(instance)
+	require.NoError(t, w.client.Delete(t.Context(), failed))
+	w.eventually("a successor is ready", func() error {
+		var next computeapi.Instance
+		if err := w.client.Get(w.ctx, instance, &next); err != nil {
+			return err
+		}
+		if next.UID == failed.UID {
+			return errors.New("it is still the old one")
+		}
+		if got := computeapi.Summary(next.Status.Conditions, "Ready"); got != "True/Available Instance is ready" {
+			return errors.New(got)
+		}
+		return nil
+	})
 }
 
 // TestStopLeavesNothingBehind: no goroutine, no write, and a platform that is
