@@ -23,13 +23,20 @@ func Binary(ctx context.Context, dir string, race bool) (string, error) {
 		return path, nil
 	}
 	path := filepath.Join(dir, "causeway")
-	args := []string{"build", "-o", path}
+	args, cgo := []string{"build", "-o", path}, "CGO_ENABLED=0"
 	if race {
-		args = append(args, "-race")
+		args, cgo = append(args, "-race"), "CGO_ENABLED=1"
 	}
 	build := exec.CommandContext(ctx, "go", append(args, "./cmd/causeway")...)
 	build.Dir = Root()
-	if out, err := build.CombinedOutput(); err != nil {
+	build.Env = append(os.Environ(), cgo)
+	// The go command's compilers end with it.
+	ownGroup(build)
+	out, err := build.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("building causeway: %w", context.Cause(ctx))
+	}
+	if err != nil {
 		return "", fmt.Errorf("building causeway: %w\n%s", err, out)
 	}
 	return path, nil

@@ -111,6 +111,17 @@ func Start(ctx context.Context, options Options) (_ *Environment, err error) {
 	return e, nil
 }
 
+// Install puts Causeway beside a platform that was started without it: what the
+// overlay of deploy/ renders, and so many processes of each. It returns when all
+// of them are ready and one sidecar is active.
+func (e *Environment) Install(ctx context.Context, overlay string, webhooks, sidecars int) error {
+	e.options.DeployOverlay, e.options.Webhook, e.options.Statuspatch = overlay, webhooks, sidecars
+	if err := e.installDeploy(ctx); err != nil {
+		return err
+	}
+	return e.startProcesses(ctx)
+}
+
 // Stop ends everything, in the order in which it depends on each other.
 func (e *Environment) Stop() error {
 	var errs []error

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// show builds, starts, plays and stops. Whatever it started has ended when it
+// returns.
+func show(ctx context.Context, keep bool, out, errOut io.Writer) (err error) {
+	began := time.Now()
+	p := &printer{out: out}
+	dir, remove, err := temporary()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+
+	p.say("Causeway: one story, told by an API server without it and then with it.\n")
+	p.begin("# building what is not built yet")
+	programs, causeway, err := build(ctx, dir, errOut)
+	if err != nil {
+		return orCause(ctx, err)
+	}
+	p.end(time.Since(began), "")
+
+	started := time.Now()
+	p.begin("# etcd, kube-apiserver, the compute API's CRDs and its platform start")
+	w, err := start(ctx, programs, causeway)
+	if err != nil {
+		return orCause(ctx, err)
+	}
+	defer func() { err = errors.Join(err, w.Stop()) }()
+	p.end(time.Since(started), "")
+
+	if err := play(ctx, w, story, p); err != nil {
+		if ctx.Err() == nil {
+			w.writeLogs(errOut)
+		}
+		return err
+	}
+	p.say(fmt.Sprintf("\nEvery step showed what it should. All of it took %s.", duration(time.Since(began))))
+	if keep {
+		return keepRunning(ctx, w, dir, p)
+	}
+	return p.err
+}
+
+// orCause is why ctx ended, if it has: what failed because of that says less.
+func orCause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// keepRunning tells how to look around, and waits to be stopped.
+func keepRunning(ctx context.Context, w *world, dir string, p *printer) error {
+	// In place of the one that the story killed.
+	if _, err := w.StartSidecar(ctx); err != nil {
+		return orCause(ctx, err)
+	}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := w.writeKubeconfig(kubeconfig); err != nil {
+		return err
+	}
+	p.say(fmt.Sprintf(`
+All of it is left running. Look around as the user who installed it:
+
+  export KUBECONFIG=%s
+  kubectl get workloads,workloaddeployments,instances
+
+To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, kubeconfig, os.Getpid()))
+	if p.err != nil {
+		return p.err
+	}
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
