@@ -132,8 +132,8 @@ func review(client *http.Client) error {
 	}
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, response.Body)
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
+	if response.StatusCode != http.StatusOK || response.ProtoMajor != 2 {
+		return errors.New(response.Proto + " " + response.Status)
 	}
 	return nil
 }

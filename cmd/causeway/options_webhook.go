@@ -4,12 +4,14 @@ import (
 	"time"
 
 	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/causeway-webhook/causeway/webhook"
 )
 
 // Values of --capabilities.
 const (
-	capabilitiesEnforce = "enforce"
-	capabilitiesWarn    = "warn"
+	capabilitiesEnforce = string(webhook.ModeEnforce)
+	capabilitiesWarn    = string(webhook.ModeWarn)
 )
 
 // webhookOptions are the flags of `causeway webhook`.
