@@ -25,7 +25,10 @@ const (
 // the dot is one that came too late.
 const answering = time.Second
 
-var errBudget = errors.New("out of budget")
+var (
+	errBudget   = errors.New("out of budget")
+	errNoReview = errors.New("the body is not an admission review with a request")
+)
 
 // reviewer answers reviews of one webhook. It always allows.
 type reviewer func(ctx context.Context, req admission.Request) (admission.Response, outcome)
@@ -85,6 +88,11 @@ func (s *shell) answer(ctx context.Context, h hook, req admission.Request, revie
 		}
 		s.metrics.review(h, result)
 	}()
+	if req.UID == "" {
+		// No API server sent this: there is no write to allow.
+		result = outcomeUndecodable
+		return admission.Errored(http.StatusBadRequest, errNoReview)
+	}
 	if !s.tenure.active() {
 		result = outcomeInactive
 		return admission.Allowed("")

@@ -1,0 +1,193 @@
+package statuspatch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/causeway-webhook/causeway/statuspatch/ledger"
+)
+
+func counterValue(t *testing.T, c prometheus.Counter) float64 {
+	t.Helper()
+	var m dto.Metric
+	require.NoError(t, c.Write(&m))
+	return m.GetCounter().GetValue()
+}
+
+func deploymentParent(n string) ledger.Parent {
+	return ledger.Parent{Kind: ledger.KindDeployment, Namespace: "shop", Name: n, UID: types.UID("uid-" + n)}
+}
+
+// While one write is in flight, everybody who comes shares the next one.
+func TestWaitersShareTheNextWrite(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	arrived, release := make(chan struct{}), make(chan struct{})
+	var requests atomic.Int32
+	w.stub.hook(func(*http.Request) int {
+		if requests.Add(1) == 1 {
+			close(arrived)
+			<-release
+		}
+		return 0
+	})
+	first := w.writer.join(deploymentParent("d1"), causeRequest)
+	<-arrived
+	// A hundred more reviews change the roll-up and wait.
+	var commits []*commit
+	for i := range 100 {
+		w.ledger.ObserveInstance(readInstance(decoded[instanceObject](t, instanceJSON(i, 1, crashingJSON()))))
+		commits = append(commits, w.writer.join(deploymentParent("d1"), causeRequest))
+	}
+	for _, c := range commits[1:] {
+		assert.Same(t, commits[0], c, "they share one commit")
+	}
+	assert.NotSame(t, first, commits[0], "the one in flight was computed before they came")
+	close(release)
+	require.NoError(t, first.wait(t.Context()))
+	require.NoError(t, commits[0].wait(t.Context()))
+	assert.Equal(t, 2, w.stub.stored())
+	assert.Contains(t, w.available(t, resourceDeployments, "d1"), "100 of 100 instances are repeatedly exiting and restarting")
+}
+
+func TestASlowParentDelaysNoOther(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()),
+		deploymentJSON(2, 1, provisioningJSON()), instanceJSON(1, 2, crashingJSON()))
+	release := make(chan struct{})
+	w.stub.hook(func(r *http.Request) int {
+		if strings.Contains(r.URL.Path, "/d1/") {
+			<-release
+		}
+		return 0
+	})
+	slow := w.writer.join(deploymentParent("d1"), causeRequest)
+	require.NoError(t, w.writer.join(deploymentParent("d2"), causeRequest).wait(t.Context()))
+	close(release)
+	require.NoError(t, slow.wait(t.Context()))
+}
+
+func TestACancelledWaiterIsReleasedAtOnceAndItsCommitGoesOn(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	release := make(chan struct{})
+	w.stub.hook(func(*http.Request) int { <-release; return 0 })
+	c := w.writer.join(deploymentParent("d1"), causeRequest)
+	gone := errors.New("the client is gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	require.ErrorIs(t, c.wait(ctx), gone)
+	close(release)
+	require.NoError(t, c.wait(t.Context()))
+	assert.Equal(t, crashingSentence, w.available(t, resourceDeployments, "d1"))
+}
+
+func TestALineEndsWithItsLastCommit(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	for range 3 {
+		require.NoError(t, w.writer.join(deploymentParent("d1"), causeRequest).wait(t.Context()))
+	}
+	w.writer.close()
+	assert.Empty(t, w.writer.lines)
+	assert.Equal(t, 1, w.stub.stored(), "what is right already is not written again")
+	require.ErrorIs(t, w.writer.join(deploymentParent("d1"), causeRequest).wait(t.Context()), errNotActive, "nothing begins after close")
+}
+
+// The writer goes by the newer of the watch and its own last answer; by the
+// watch alone each write would conflict with the one before.
+func TestTheWriterDoesNotConflictWithItself(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	for i := range 20 {
+		o := instanceJSON(i, 1, crashingJSON())
+		w.ledger.ObserveInstance(readInstance(decoded[instanceObject](t, o)))
+		require.NoError(t, w.writer.join(deploymentParent("d1"), causeRequest).wait(t.Context()))
+	}
+	assert.Equal(t, 20, w.stub.stored())
+	assert.Zero(t, counterValue(t, w.metrics.conflicts.WithLabelValues("WorkloadDeployment")))
+}
+
+func readyJSON() map[string]any {
+	return conditionJSON("Ready", "True", "Available", "Instance is ready")
+}
+
+func availableJSON() map[string]any {
+	return conditionJSON("Available", "True", "StableInstanceFound", "1/1 instances are ready")
+}
+
+func TestNoParentGoesDownInTheFirstSecondAfterTakingOver(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, availableJSON()), instanceJSON(0, 1, crashingJSON()))
+	w.tenure.begin()
+	require.ErrorIs(t, w.writer.join(deploymentParent("d1"), causeRepair).wait(t.Context()), errTooEarly)
+	assert.Contains(t, w.available(t, resourceDeployments, "d1"), "True StableInstanceFound")
+
+	began := time.Now()
+	require.NoError(t, w.writer.join(deploymentParent("d1"), causeRequest).wait(t.Context()))
+	assert.Greater(t, time.Since(began), settling/2, "a request waits the second out")
+	assert.Equal(t, crashingSentence, w.available(t, resourceDeployments, "d1"))
+}
+
+func TestTheLoopMarksNothingDownThatALiveListShowsReady(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, availableJSON()), instanceJSON(0, 1, crashingJSON()))
+	w.stub.put(resourceInstances, instanceJSON(0, 1, readyJSON()))
+	require.ErrorIs(t, w.writer.join(deploymentParent("d1"), causeRepair).wait(t.Context()), errStillReady)
+	assert.Contains(t, w.available(t, resourceDeployments, "d1"), "True StableInstanceFound")
+
+	w.stub.put(resourceInstances, instanceJSON(0, 1, crashingJSON()))
+	require.NoError(t, w.writer.join(deploymentParent("d1"), causeRepair).wait(t.Context()))
+	assert.Equal(t, crashingSentence, w.available(t, resourceDeployments, "d1"))
+}
+
+// A flood of reviews that each change the roll-up, against an API server that
+// is not there, leaves neither goroutines nor memory behind.
+func TestAFloodLeavesNothingBehind(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, workloadJSON(provisioningJSON()), deploymentJSON(1, 1, provisioningJSON()))
+	w.stub.hook(func(*http.Request) int { return http.StatusServiceUnavailable })
+	w.instances.repair = func(ledger.Parent) {}
+	before := runtime.NumGoroutine()
+	const writers, each = 64, 50
+	var group sync.WaitGroup
+	for n := range writers {
+		group.Go(func() {
+			states := []map[string]any{waitingJSON(), crashingJSON()}
+			for i := range each {
+				old, next := instanceJSON(n, 1, states[i%2]), instanceJSON(n, 1, states[(i+1)%2])
+				response, _ := w.instances.review(t.Context(), reviewOf(t, old, next))
+				assert.True(t, response.Allowed)
+			}
+		})
+	}
+	most := 0
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+			most = max(most, runtime.NumGoroutine())
+			runtime.Gosched()
+		}
+	}
+	assert.Less(t, most-before, 4*writers, "goroutines beyond those of the writers and the connections")
+	assert.Equal(t, ledger.Sizes{Instances: writers, Pending: writers, Deployments: 1, Workloads: 1}, w.ledger.Sizes())
+	w.writer.close()
+	assert.Empty(t, w.writer.lines)
+}
