@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/connrotation"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -29,9 +30,9 @@ import (
 // Controller is one of the platform's writers: a user, a field manager, a cache
 // and a work queue of its own.
 type Controller struct {
-	user      string
-	manager   manager.Manager
-	transport http.RoundTripper
+	user        string
+	manager     manager.Manager
+	connections *connrotation.Dialer
 
 	client client.Client // reads from the cache
 	live   client.Reader
@@ -59,6 +60,11 @@ func (c *Controller) Writes() Writes { return c.status.writes() }
 func newController(o Options, user string, w WriterOptions) (*Controller, error) {
 	cfg := rest.CopyConfig(o.Config(user))
 	cfg.QPS = -1 // a limit in the client would hide how rude the platform can be
+	if cfg.Dial == nil {
+		cfg.Dial = (&net.Dialer{}).DialContext
+	}
+	connections := connrotation.NewDialer(cfg.Dial)
+	cfg.Dial = connections.DialContext
 	mgr, err := manager.New(cfg, manager.Options{
 		Scheme:         computeapi.NewScheme(),
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return computeapi.NewRESTMapper(), nil },
@@ -73,13 +79,9 @@ func newController(o Options, user string, w WriterOptions) (*Controller, error)
 	if err != nil {
 		return nil, fmt.Errorf("manager of user %q: %w", user, err)
 	}
-	transport, err := rest.TransportFor(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("transport of user %q: %w", user, err)
-	}
 	owned := client.WithFieldOwner(mgr.GetClient(), cmp.Or(w.FieldManager, user))
 	return &Controller{
-		user: user, manager: mgr, transport: transport,
+		user: user, manager: mgr, connections: connections,
 		client: owned, live: mgr.GetAPIReader(),
 		status:  &statusWriter{client: owned, style: w.Style},
 		started: make(chan struct{}),
@@ -138,12 +140,15 @@ func requestsFor(list client.ObjectList) []reconcile.Request {
 
 // run works until ctx ends.
 func (c *Controller) run(ctx context.Context) error {
-	defer utilnet.CloseIdleConnectionsFor(c.transport)
 	if err := c.manager.Start(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %w", c.user, err)
 	}
 	return nil
 }
+
+// disconnect closes the connections that were kept. A transport would only close
+// those that are idle, and a watch that has just ended is not yet.
+func (c *Controller) disconnect() { c.connections.CloseAll() }
 
 // ready waits until the controller has a queue and a filled cache.
 func (c *Controller) ready(ctx context.Context) error {

@@ -10,6 +10,7 @@
 //	instance controller    quota, gates, Ready (section 3.3)
 //	provider               Programmed and Available (section 6)
 //	federator              RuntimeClassNotServed (section 3.1)
+//	data resolver          ReferencedDataReady of a deployment (section 3.1)
 //	status syncer          whole statuses from another plane (section 3.1)
 //	garbage collector      there is no controller manager to do it
 //
@@ -21,6 +22,7 @@
 // referenced data, the state of a Pod) a test sets by the methods of Platform
 // and Provider.
 //
+// All writers share one plane, so a deployment is its own copy in the cell.
 // Left out: networks and Pods as objects, status.networkInterfaces, Events,
 // autoscaling, the projection of Instances as a running controller, and the
 // platform's finalizers.

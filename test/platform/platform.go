@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -113,6 +114,9 @@ func (p *Platform) Stop() error {
 	p.cancel()
 	p.openGates()
 	p.stopped.Wait()
+	for _, c := range slices.Concat(p.all, []*Controller{p.StatusSyncer.Controller, p.DataResolver.Controller}) {
+		c.disconnect()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return errors.Join(p.errs...)
