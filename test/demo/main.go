@@ -44,7 +44,8 @@ func demo(out, errOut io.Writer) int {
 	defer release()
 	// A reader that goes away is an error of the next write, which cleans up too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	context.AfterFunc(ctx, func() { fmt.Fprintln(errOut, "\nStopping.") })
+	quiet := context.AfterFunc(ctx, func() { fmt.Fprintln(errOut, "\nStopping.") })
+	defer quiet()
 
 	err = show(ctx, keep, out, errOut)
 	switch {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -15,7 +16,7 @@ type failure struct {
 }
 
 func (f *failure) Error() string {
-	text := fmt.Sprintf("step %s (%s) failed\nat: %s\n", f.step.name, f.step.title, f.act.line)
+	text := fmt.Sprintf("step %s (%s) failed\nat: %s\n", strings.TrimRight(f.step.name, ":"), f.step.title, f.act.line)
 	if f.err != nil {
 		return text + "error: " + f.err.Error()
 	}

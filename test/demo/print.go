@@ -30,7 +30,7 @@ func (p *printer) printf(format string, args ...any) {
 func (p *printer) say(text string) { p.printf("%s\n", strings.TrimRight(text, "\n")) }
 
 // title prints what a step is about.
-func (p *printer) title(s step) { p.printf("\n%s. %s\n\n", s.name, s.title) }
+func (p *printer) title(s step) { p.printf("\n%s %s\n\n", s.name, s.title) }
 
 // begin prints the line of an act and leaves it open, so that it can be seen
 // while the act lasts.

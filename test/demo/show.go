@@ -30,7 +30,7 @@ func show(ctx context.Context, keep bool, out, errOut io.Writer) (err error) {
 	p.end(time.Since(began), "")
 
 	started := time.Now()
-	p.begin("# etcd, kube-apiserver, the compute API's CRDs and its platform start")
+	p.begin("# a control plane, the CRDs, a runtime class and the platform start")
 	w, err := start(ctx, programs, causeway)
 	if err != nil {
 		return orCause(ctx, err)

@@ -20,10 +20,9 @@ var (
 // story is the whole demo.
 var story = []step{
 	{
-		name:  "The lie",
-		title: "today's platform, without Causeway: three Instances crash-loop",
+		name:  "The lie:",
+		title: "today's platform, without Causeway, while all three Instances crash-loop",
 		acts: []act{
-			run("apply -f runtimeclass.yaml", `runtimeclass.compute.datumapis.com/web created`),
 			run("apply -f workload.yaml", `workload.compute.datumapis.com/api created`),
 			provisioning,
 			reports("the provider reports all three as running", running, 0, 1, 2),
@@ -48,7 +47,7 @@ api    True        AvailablePlacementFound   1       3         <age>   At least 
 		},
 	},
 	{
-		name:  "Install",
+		name:  "Install:",
 		title: "deploy/overlays/default, one causeway webhook, two causeway statuspatch",
 		acts:  []act{happens("Causeway is installed and ready", install)},
 	},

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,9 +19,6 @@ import (
 
 // Namespace is where commands act: they name none.
 const Namespace = "default"
-
-// requestTimeout bounds one request, so that a server that hangs is an error.
-const requestTimeout = 30 * time.Second
 
 // Client runs commands as one user. It is not for use by several goroutines.
 type Client struct {
@@ -38,7 +34,6 @@ func New(config *rest.Config, files fs.FS) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.GroupVersion = &schema.GroupVersion{}
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
-	config.Timeout = requestTimeout
 	config.WarningHandler = rest.NewWarningWriter(c.out, rest.WarningWriterOptions{})
 	var err error
 	if c.rest, err = rest.UnversionedRESTClientFor(config); err != nil {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// delete does not wait for finalizers, as "--wait=false" says to kubectl.
+// delete does not wait for finalizers, as kubectl would; a Workload has none.
 func (c *Client) delete(ctx context.Context, resource, name string) error {
 	m, err := c.mapping(resource)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 )
@@ -26,11 +27,19 @@ func (c *Client) get(ctx context.Context, resource, name string, wide bool) erro
 	if err != nil {
 		return err
 	}
-	return printTable(c.out, data, wide)
+	return printTable(c.out, data, wide, emptyText(m))
+}
+
+// emptyText is what kubectl prints in place of a table without rows.
+func emptyText(m *meta.RESTMapping) string {
+	if m.Scope.Name() == meta.RESTScopeNameNamespace {
+		return "No resources found in " + Namespace + " namespace."
+	}
+	return "No resources found"
 }
 
 // printTable prints a table as it came from the server.
-func printTable(w io.Writer, data []byte, wide bool) error {
+func printTable(w io.Writer, data []byte, wide bool, empty string) error {
 	var table metav1.Table
 	if err := json.Unmarshal(data, &table); err != nil {
 		return fmt.Errorf("decoding the server's table: %w", err)
@@ -39,7 +48,7 @@ func printTable(w io.Writer, data []byte, wide bool) error {
 		return fmt.Errorf("the server answered with kind %q, not with a table", table.Kind)
 	}
 	if len(table.Rows) == 0 {
-		printf(w, "No resources found in %s namespace.\n", Namespace)
+		printf(w, "%s\n", empty)
 		return nil
 	}
 	return printers.NewTablePrinter(printers.PrintOptions{Wide: wide}).PrintObj(&table, w)
