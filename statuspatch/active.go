@@ -73,6 +73,11 @@ func (t *tenure) active() bool {
 	return t.since.Load() != 0 && renewed != 0 && time.Duration(t.elapsed()-renewed) < leaseFresh
 }
 
+// held tells that this process has taken over and has not been replaced, be its
+// lease fresh or not: it must not write while the last renewal is late, and must
+// forget nothing either.
+func (t *tenure) held() bool { return t.since.Load() != 0 }
+
 // untilTakeDown is how long no parent may go from True to False yet: the rest of
 // the first second after taking over.
 func (t *tenure) untilTakeDown() time.Duration {

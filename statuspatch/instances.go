@@ -29,7 +29,7 @@ type instances struct {
 	now     func() time.Time
 	log     logr.Logger
 
-	// planes tells whether this control plane has Workloads.
+	// hasWorkloads tells whether this control plane has Workloads.
 	hasWorkloads func() bool
 	// settle has the Instance looked at again if it stays pending.
 	settle func(*ledger.Instance)
@@ -105,8 +105,6 @@ func deferralOf(err error) deferral {
 		return deferredBudget
 	case errors.Is(err, errNotActive):
 		return deferredInactive
-	case errors.Is(err, errTooEarly):
-		return deferredSettling
 	case errors.Is(err, errParentGone):
 		return deferredMissing
 	default:

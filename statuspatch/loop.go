@@ -3,6 +3,7 @@ package statuspatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -54,7 +55,7 @@ func newQueue[T comparable](name string) workqueue.TypedRateLimitingInterface[T]
 // add has a parent looked at. A standby looks at none: whoever takes over looks
 // at all of them.
 func (l *loop) add(p ledger.Parent) {
-	if l.tenure.active() {
+	if l.tenure.held() {
 		l.queue.Add(p)
 	}
 }
@@ -86,7 +87,15 @@ func (l *loop) next(ctx context.Context) bool {
 		return false
 	}
 	defer l.queue.Done(p)
-	if !l.tenure.active() {
+	defer func() {
+		// One parent that cannot be computed must not end the repair of all others.
+		if r := recover(); r != nil {
+			l.metrics.repair(p.Kind, repairFailed)
+			l.log.Error(fmt.Errorf("panic: %v", r), "A parent could not be computed", p.Kind.String(), klog.KObj(p))
+			l.queue.AddAfter(p, undonePauseMax)
+		}
+	}()
+	if !l.tenure.held() {
 		l.queue.Forget(p)
 		return true
 	}
@@ -124,8 +133,11 @@ func (l *loop) repair(ctx context.Context, p ledger.Parent) {
 		}
 		l.metrics.repair(p.Kind, result)
 		l.log.V(1).Info("Repaired a parent", p.Kind.String(), klog.KObj(p))
-	case errors.Is(err, errParentGone), errors.Is(err, errNotActive):
+	case errors.Is(err, errParentGone):
 		l.queue.Forget(p)
+	case errors.Is(err, errNotActive), errors.Is(err, errStillReady):
+		// The renewal is late, or the watch is behind.
+		l.queue.AddRateLimited(p)
 	case errors.Is(err, errTooEarly):
 		l.queue.AddAfter(p, l.tenure.untilTakeDown())
 	default:

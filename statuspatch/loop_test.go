@@ -1,10 +1,14 @@
 package statuspatch
 
 import (
+	"context"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 )
@@ -36,4 +40,95 @@ func TestRepairsThatAreUndoneAreSpacedOut(t *testing.T) {
 	r.forget(p)
 	assert.Zero(t, r.pause(p, "down", now))
 	assert.Empty(t, r.last)
+}
+
+// startLoop runs the world's repair loop until the test ends.
+func (w *world) startLoop(t *testing.T) *loop {
+	t.Helper()
+	l := &loop{
+		ledger: w.ledger, writer: w.writer, tenure: w.tenure, metrics: w.metrics,
+		replicasReady: true, now: time.Now, queue: newQueue[ledger.Parent](""),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { l.run(ctx); close(done) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return l
+}
+
+func (w *world) eventually(t *testing.T, want string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return w.available(t, resourceDeployments, "d1") == want }, 10*time.Second, time.Millisecond)
+}
+
+func TestTheLoopRepairsWhatDiffersAndNothingElse(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, workloadJSON(provisioningJSON()), deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	l := w.startLoop(t)
+	l.addAll()
+	w.eventually(t, crashingSentence)
+	require.Eventually(t, func() bool { return w.available(t, resourceWorkloads, "api") == crashingSentence }, 10*time.Second, time.Millisecond)
+	l.addAll()
+	w.writer.close()
+	assert.Equal(t, 2, w.stub.stored())
+}
+
+func TestALateRenewalDelaysRepairsAndForgetsNone(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	w.tenure.renewed.Store(w.tenure.elapsed() - int64(leaseFresh))
+	require.False(t, w.tenure.active())
+	l := w.startLoop(t)
+	l.add(deploymentParent("d1"))
+	require.Eventually(t, func() bool { return l.queue.NumRequeues(deploymentParent("d1")) > 1 }, 10*time.Second, time.Millisecond)
+	assert.Zero(t, w.stub.stored(), "nothing is written while the renewal is late")
+	w.tenure.renewed.Store(int64(100 * time.Hour))
+	w.eventually(t, crashingSentence)
+}
+
+func TestAStandbyRepairsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	w.tenure.end()
+	l := w.startLoop(t)
+	l.add(deploymentParent("d1"))
+	assert.Zero(t, l.queue.Len())
+}
+
+func TestTheLoopMakesADeploymentWithoutReplicasSayTheDefault(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 0, crashingSummary(longAgo)))
+	w.startLoop(t).addAll()
+	w.eventually(t, "False InstancesProvisioning: No instances available yet")
+}
+
+func TestAFailedRepairIsTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	var requests atomic.Int32
+	w.stub.hook(func(*http.Request) int {
+		if requests.Add(1) <= 3 {
+			return http.StatusServiceUnavailable
+		}
+		return 0
+	})
+	w.startLoop(t).addAll()
+	w.eventually(t, crashingSentence)
+	assert.InDelta(t, 3, counterValue(t, w.metrics.repairs.WithLabelValues("WorkloadDeployment", repairFailed)), 0)
+}
+
+func TestAPanicOverOneParentSparesTheOthers(t *testing.T) {
+	w := newWorld(t)
+	w.put(t, workloadJSON(provisioningJSON()), deploymentJSON(1, 1, provisioningJSON()), instanceJSON(0, 1, crashingJSON()))
+	l := w.startLoop(t)
+	var calls atomic.Int32
+	clock := l.now
+	l.now = func() time.Time {
+		if calls.Add(1) == 1 {
+			panic("a fault")
+		}
+		return clock()
+	}
+	l.addAll()
+	require.Eventually(t, func() bool { return w.stub.stored() == 1 }, 10*time.Second, time.Millisecond)
 }

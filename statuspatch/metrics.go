@@ -42,7 +42,6 @@ const (
 	deferredBudget   deferral = "budget"
 	deferredInactive deferral = "inactive"
 	deferredMissing  deferral = "missing_parent"
-	deferredSettling deferral = "settling"
 	deferredError    deferral = "api_error"
 )
 
@@ -88,7 +87,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			m.repairs.WithLabelValues(k.String(), r)
 		}
 	}
-	for _, d := range []deferral{deferredBudget, deferredInactive, deferredMissing, deferredSettling, deferredError} {
+	for _, d := range []deferral{deferredBudget, deferredInactive, deferredMissing, deferredError} {
 		m.deferrals.WithLabelValues(string(d))
 	}
 	return m, nil
