@@ -50,9 +50,12 @@ func demo(out, errOut io.Writer) int {
 	err = show(ctx, keep, out, errOut)
 	switch {
 	case ctx.Err() != nil:
+		// An error of the cleaning up comes with the cause, joined to it.
 		if err != nil && err != context.Cause(ctx) {
 			fmt.Fprintln(errOut, "error:", err)
+			return exitInterrupted
 		}
+		fmt.Fprintln(errOut, "Stopped. Nothing is left running.")
 		return exitInterrupted
 	case err != nil:
 		fmt.Fprintln(errOut, "\nerror:", err)

@@ -19,7 +19,7 @@ func show(ctx context.Context, keep bool, out, errOut io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
+	defer also(&err, remove)
 
 	p.say("Causeway: one story, told by an API server without it and then with it.\n")
 	p.begin("# building what is not built yet")
@@ -35,7 +35,7 @@ func show(ctx context.Context, keep bool, out, errOut io.Writer) (err error) {
 	if err != nil {
 		return orCause(ctx, err)
 	}
-	defer func() { err = errors.Join(err, w.Stop()) }()
+	defer also(&err, w.Stop)
 	p.end(time.Since(started), "")
 
 	if err := play(ctx, w, story, p); err != nil {
@@ -49,6 +49,13 @@ func show(ctx context.Context, keep bool, out, errOut io.Writer) (err error) {
 		return keepRunning(ctx, w, dir, p)
 	}
 	return p.err
+}
+
+// also adds what went wrong while cleaning up. Without that err stays as it is.
+func also(err *error, clean func() error) {
+	if failed := clean(); failed != nil {
+		*err = errors.Join(*err, failed)
+	}
 }
 
 // orCause is why ctx ended, if it has: what failed because of that says less.

@@ -29,8 +29,9 @@ func Binary(ctx context.Context, dir string, race bool) (string, error) {
 	}
 	build := exec.CommandContext(ctx, "go", append(args, "./cmd/causeway")...)
 	build.Dir = Root()
-	build.Env = append(os.Environ(), cgo)
-	// The go command's compilers end with it.
+	// A build that is cancelled ends at once, compilers included, and leaves what
+	// it was working on. So it works where it leaves with dir.
+	build.Env = append(os.Environ(), cgo, "GOTMPDIR="+dir)
 	ownGroup(build)
 	out, err := build.CombinedOutput()
 	if ctx.Err() != nil {

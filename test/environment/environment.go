@@ -334,9 +334,10 @@ func (e *Environment) StartWebhook(ctx context.Context) (*Process, error) {
 	})
 }
 
-// StartSidecar runs one more `causeway statuspatch`, ready.
-func (e *Environment) StartSidecar(ctx context.Context) (*Process, error) {
-	p, err := e.startProcess(ctx, "statuspatch", e.options.StatuspatchArgs...)
+// StartSidecar runs one more `causeway statuspatch`, with further arguments, until
+// it is ready.
+func (e *Environment) StartSidecar(ctx context.Context, args ...string) (*Process, error) {
+	p, err := e.startProcess(ctx, "statuspatch", append(slices.Clone(e.options.StatuspatchArgs), args...)...)
 	if err != nil {
 		return nil, err
 	}
