@@ -131,7 +131,7 @@ api    True        AvailablePlacementFound   <n>     3         <age>   At least 
 		acts: []act{
 			happens("the active causeway statuspatch is killed", kill),
 			reports("the provider reports the image as unavailable, and its writes pass", platform.ImageUnavailable, 0, 1, 2),
-			{line: "# the standby takes over", do: parentsSay("ImageUnavailable"), want: "true <time> after the kill"},
+			{line: "# the standby takes over; the promise is 5 s", do: parentsSay("ImageUnavailable"), want: "both parents are true from <time> after the kill on"},
 			run("get workloaddeployments -o wide", `
 NAME             AVAILABLE   REASON             READY   DESIRED   REPLICAS   AGE     LOCATION   MESSAGE
 api-<hash>   False       ImageUnavailable   <n>     3         3          <age>   us         3 of 3 instances could not pull their image: Image "registry.example/api:1" for container "app" could not be pulled anonymously.`),
