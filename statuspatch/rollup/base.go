@@ -86,7 +86,7 @@ func (b *base) verdict() Verdict {
 
 // text is the base's message as part of a longer sentence, never empty.
 func (b *base) text() string {
-	if text := clean(b.message, MaxBase); text != "" {
+	if text := Clean(b.message, MaxBase); text != "" {
 		return text
 	}
 	return b.reason

@@ -47,7 +47,7 @@ func ReadInstance(deleting bool, conditions []metav1.Condition) Contribution {
 		if c.reason != best {
 			continue
 		}
-		if message := clean(c.message, MaxDetail); !reason.IsStock(best, message) {
+		if message := Clean(c.message, MaxDetail); !reason.IsStock(best, message) {
 			return Contribution{Reason: best, Message: message}
 		}
 	}

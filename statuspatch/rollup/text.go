@@ -27,10 +27,10 @@ const (
 	ellipsis = "..."
 )
 
-// clean makes a foreign text fit to stand inside a sentence: valid UTF-8, each
+// Clean makes a foreign text fit to stand inside a sentence: valid UTF-8, each
 // run of spaces, line breaks and control characters one space and none at the
 // ends, at most limit bytes, cut on a rune and marked by "...".
-func clean(s string, limit int) string {
+func Clean(s string, limit int) string {
 	if isClean(s, limit) {
 		return s
 	}
