@@ -21,8 +21,11 @@ const (
 	// A repair that somebody else undoes is made again after a pause that
 	// doubles. This happens while the overlay cannot be called: the platform's
 	// workload controller then undoes every repair of a Workload at once, and
-	// each of its writes wakes it again.
-	undonePauseFirst = time.Second
+	// each of its writes wakes it again. The first pauses are short because right
+	// after a take-over the way to this process is still being published, and the
+	// parents are promised to be right by then; eight repairs in the first minute
+	// make sixteen versions of a Workload.
+	undonePauseFirst = 250 * time.Millisecond
 	undonePauseMax   = time.Minute
 
 	// A repair that failed is tried again soon, so that the parents are right
