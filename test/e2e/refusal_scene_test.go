@@ -246,6 +246,10 @@ func (r *refusals) plain(o client.Object) *unstructured.Unstructured {
 	text, err := json.Marshal(o)
 	require.NoError(r.t, err)
 	require.NoError(r.t, json.Unmarshal(text, &u.Object))
+	// A typed client leaves it out of what it read.
+	kind, err := r.asking.GroupVersionKindFor(o)
+	require.NoError(r.t, err)
+	u.SetGroupVersionKind(kind)
 	return u
 }
 
@@ -400,7 +404,6 @@ func (r *refusals) noEvaluationErrors(t *testing.T, ctx context.Context) {
 	assert.NotEmpty(t, metricsNamed(text, "apiserver_admission_match_condition_evaluation_seconds_count"), "conditions evaluated")
 	assert.Empty(t, metricsNamed(text, "apiserver_admission_match_condition_evaluation_errors_total"))
 }
-
 
 var codecs = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
 

@@ -224,4 +224,3 @@ func testOddObjects(r *refusals) {
 	}
 	r.noEvaluationErrors(r.t, r.ctx)
 }
-
