@@ -50,38 +50,11 @@ func TestLoopRepairsWithoutAnyWebhook(t *testing.T) {
 	})
 	s.Platform.Workload.Resume()
 
-	s.Platform.Provider.Forget(instance(deployment, 0))
+	// The Instance that is made in its place runs.
 	i := get(s, instance(deployment, 0).Name, &computeapi.Instance{})
 	require.NoError(t, s.customer.Delete(s.ctx, i))
 	s.within(promise, "the reason to clear when its Instance is deleted", func() (bool, string) {
 		got := s.deploymentSays(deployment)
 		return got.Reason != "ConfigurationError", got.Message
-	})
-}
-
-// With hold-reason installed a repair of the Workload stands, though the
-// overlay cannot be called and the platform's controllers run.
-func TestHoldReasonKeepsARepairWhileTheOverlayCannotBeCalled(t *testing.T) {
-	s := start(t, environment.Options{
-		Components:  []string{"hold-reason"},
-		Statuspatch: 1,
-		Platform:    &platform.Options{Parallel: true},
-	})
-	deployment := s.provision(computeapi.NewWorkload(namespace, "api", computeapi.WithPlacement("main", 1, "us")), 1)
-	s.StatusFront.SetOpen(false)
-
-	s.provider(instance(deployment, 0), platform.ImageUnavailable)
-	want := said{metav1.ConditionFalse, "ImageUnavailable", "1 of 1 instances could not pull its image."}
-	s.within(promise, "both parents to be true", func() (bool, string) {
-		d, w := s.deploymentSays(deployment), s.workloadSays("api")
-		return d == want && w == want, d.Message + " / " + w.Message
-	})
-	for range 200 {
-		require.Equal(t, want, s.workloadSays("api"), "every read after the first repair")
-	}
-	s.provider(instance(deployment, 0), platform.Running)
-	s.within(promise, "recovery", func() (bool, string) {
-		d, w := s.deploymentSays(deployment), s.workloadSays("api")
-		return d.Status == metav1.ConditionTrue && w.Status == metav1.ConditionTrue, d.Message + " / " + w.Message
 	})
 }

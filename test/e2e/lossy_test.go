@@ -13,47 +13,60 @@ import (
 	"github.com/causeway-webhook/causeway/test/environment"
 )
 
-// lossyWriters write today's lossy answer over the statuses of a deployment and
-// of the Workload "api", one by update and one by merge patch, each with a field
-// manager of its own.
-func (s *scene) lossyWriters(deployment string) []func() {
+// rude writes an Available condition over the statuses of a deployment and of
+// the Workload "api", as a controller does that never looks at reasons.
+type rude struct {
+	*scene
+	deployment string
+	writer     client.WithWatch
+}
+
+func (s *scene) rude(deployment string) *rude {
 	s.t.Helper()
 	writer, err := s.Client(environment.Writer)
 	require.NoError(s.t, err)
-	lossy := metav1.Condition{
-		Type: computeapi.AvailableCondition, Status: metav1.ConditionFalse,
-		Reason: "InstancesProvisioning", Message: "Instances are being provisioned", ObservedGeneration: 1,
-	}
-	return []func(){
-		func() {
-			d := get(s, deployment, &computeapi.WorkloadDeployment{})
-			meta.SetStatusCondition(&d.Status.Conditions, lossy)
-			require.NoError(s.t, writer.Status().Update(s.ctx, d, client.FieldOwner("manager-a")))
-			w := get(s, "api", &computeapi.Workload{})
-			meta.SetStatusCondition(&w.Status.Conditions, lossy)
-			require.NoError(s.t, writer.Status().Update(s.ctx, w, client.FieldOwner("manager-a")))
+	return &rude{s, deployment, writer}
+}
+
+// style sends a condition list over a status: whole by update, or by merge
+// patch, with the version that was read or blindly.
+type style func(o client.Object, conditions *[]metav1.Condition)
+
+// styles are those of three controllers, each with a field manager of its own.
+func (r *rude) styles() []style {
+	return []style{
+		func(o client.Object, _ *[]metav1.Condition) {
+			require.NoError(r.t, r.writer.Status().Update(r.ctx, o, client.FieldOwner("manager-update")))
 		},
-		func() {
-			d := get(s, deployment, &computeapi.WorkloadDeployment{})
-			meta.SetStatusCondition(&d.Status.Conditions, lossy)
-			s.mergeConditions(writer, d, d.Status.Conditions)
-			w := get(s, "api", &computeapi.Workload{})
-			meta.SetStatusCondition(&w.Status.Conditions, lossy)
-			s.mergeConditions(writer, w, w.Status.Conditions)
+		func(o client.Object, conditions *[]metav1.Condition) {
+			r.merge(o, "manager-patch", map[string]any{
+				"metadata": map[string]any{"resourceVersion": o.GetResourceVersion()},
+				"status":   map[string]any{"conditions": *conditions},
+			})
+		},
+		func(o client.Object, conditions *[]metav1.Condition) {
+			r.merge(o, "manager-blind", map[string]any{"status": map[string]any{"conditions": *conditions}})
 		},
 	}
 }
 
-// mergeConditions merges a whole condition list into a status, as a provider
-// does: with the version it read.
-func (s *scene) mergeConditions(writer client.Client, o client.Object, conditions []metav1.Condition) {
-	s.t.Helper()
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": o.GetResourceVersion()},
-		"status":   map[string]any{"conditions": conditions},
-	})
-	require.NoError(s.t, err)
-	require.NoError(s.t, writer.Status().Patch(s.ctx, o, client.RawPatch(types.MergePatchType, patch), client.FieldOwner("manager-b")))
+func (r *rude) merge(o client.Object, manager string, patch any) {
+	r.t.Helper()
+	body, err := json.Marshal(patch)
+	require.NoError(r.t, err)
+	require.NoError(r.t, r.writer.Status().Patch(r.ctx, o, client.RawPatch(types.MergePatchType, body), client.FieldOwner(manager)))
+}
+
+// write says it of both parents, and returns what is stored of it.
+func (r *rude) write(send style, v said) (deployment, workload said) {
+	r.t.Helper()
+	d := get(r.scene, r.deployment, &computeapi.WorkloadDeployment{})
+	meta.SetStatusCondition(&d.Status.Conditions, available(v))
+	send(d, &d.Status.Conditions)
+	w := get(r.scene, "api", &computeapi.Workload{})
+	meta.SetStatusCondition(&w.Status.Conditions, available(v))
+	send(w, &w.Status.Conditions)
+	return saysOf(d.Status.Conditions, computeapi.AvailableCondition), saysOf(w.Status.Conditions, computeapi.AvailableCondition)
 }
 
 // versions are the resourceVersions of both parents.
