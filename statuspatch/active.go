@@ -21,9 +21,13 @@ const (
 	renewDeadline = 2 * time.Second
 	// leaseRetry is how often the lease is renewed and looked at. A standby may
 	// see the last renewal 2.2 retries late and try 2.2 retries after the lease
-	// has run out; with 250 ms the worst case is 4.1 s, with 500 ms 5.2 s, and
-	// the promise after a crash is 5 s.
-	leaseRetry = 250 * time.Millisecond
+	// has run out, and settles for a second then; with 200 ms the worst case is
+	// 4.9 s, with 500 ms 6.2 s, and the promise after a crash is 5 s.
+	leaseRetry = 200 * time.Millisecond
+
+	// leaseTimeout bounds one renewal, so that there is time for a second one,
+	// over a new connection, before the lease is lost.
+	leaseTimeout = 900 * time.Millisecond
 
 	// leaseFresh is how old the last renewal may be for a write to go out. It
 	// leaves a process that was stopped a second to find out before another may

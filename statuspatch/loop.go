@@ -31,7 +31,7 @@ const (
 	// A repair that failed is tried again soon, so that the parents are right
 	// within 5 s of the API server answering again.
 	retryFirst = 100 * time.Millisecond
-	retryMax   = 2 * time.Second
+	retryMax   = time.Second
 )
 
 // loop is the repair loop: level-triggered, on the ledger and the writer of the

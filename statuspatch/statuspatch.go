@@ -24,8 +24,10 @@ const (
 	DefaultBudget = 2 * time.Second
 
 	// commitTimeout bounds one write of a parent. It is more than a review's
-	// budget, so that a review that gave up still finds its work done.
-	commitTimeout = 4 * time.Second
+	// budget, so that a review that gave up still finds its work done, and with
+	// retryMax less than the promise of 5 s after a fault: a write that hangs is
+	// given up and tried again within that.
+	commitTimeout = 3 * time.Second
 
 	// probeEvery is how often a plane without Workloads is asked for them.
 	probeEvery = time.Minute
@@ -144,7 +146,7 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 	s := &Sidecar{
 		api:        a,
 		tenure:     newTenure(time.Now),
-		endpoints:  &endpoints{core: a.core, slice: o.EndpointSlice, address: o.AdvertiseAddress},
+		endpoints:  &endpoints{core: a.lease, slice: o.EndpointSlice, address: o.AdvertiseAddress},
 		log:        o.Logger,
 		repairLoop: o.RepairLoop,
 		overlayOn:  o.Overlay,
@@ -176,7 +178,7 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 		ledger: s.ledger, replicasReady: o.ReplicasReady, user: user, now: time.Now, log: o.Logger.WithName("overlay"),
 	}
 	s.election = &election{
-		core: a.core, namespace: o.LeaseNamespace, name: o.LeaseName, identity: o.Identity,
+		core: a.lease, namespace: o.LeaseNamespace, name: o.LeaseName, identity: o.Identity,
 		tenure: s.tenure, log: o.Logger.WithName("election"), takeOver: s.takeOver, done: make(chan struct{}),
 	}
 	i, d, w := newSources(s.ledger)
