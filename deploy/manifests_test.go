@@ -25,8 +25,9 @@ import (
 	"github.com/causeway-webhook/causeway/webhook"
 )
 
-// causewayUser is how the API server names the account of base/serviceaccount.yaml.
-const causewayUser = "system:serviceaccount:causeway-system:causeway"
+// notCauseway tells the account of base/serviceaccount.yaml by the name the API server gives it. In parts, so that
+// transformers/own-name can write another namespace and name between the quotes.
+const notCauseway = `request.userInfo.username != "system:serviceaccount:" + "causeway-system" + ":" + "causeway"`
 
 // read decodes the documents of a file in turn, strictly: a field that is misspelt is an error.
 func read(t *testing.T, file string, into ...any) {
@@ -84,7 +85,7 @@ func TestStatusIsWhatStatuspatchServes(t *testing.T) {
 		got[w.Rules[0].Resources[0]] = *w.ClientConfig.Service.Path
 		assert.Equal(t, admissionregistrationv1.Ignore, *w.FailurePolicy, "a status write is never refused")
 		require.Len(t, w.MatchConditions, 1)
-		assert.Equal(t, `request.userInfo.username != "`+causewayUser+`"`, w.MatchConditions[0].Expression)
+		assert.Equal(t, notCauseway, w.MatchConditions[0].Expression)
 	}
 	assert.Equal(t, map[string]string{
 		"instances/status":           statuspatch.PathInstances,
@@ -98,7 +99,7 @@ func TestHoldReasonKnowsTheSameDefaults(t *testing.T) {
 	var binding admissionregistrationv1.MutatingAdmissionPolicyBinding
 	read(t, "components/hold-reason/policy.yaml", &policy, &binding)
 	assert.Equal(t, policy.Name, binding.Spec.PolicyName)
-	assert.Equal(t, `request.userInfo.username != "`+causewayUser+`"`, policy.Spec.MatchConditions[0].Expression)
+	assert.Equal(t, notCauseway, policy.Spec.MatchConditions[0].Expression)
 
 	expressions := ""
 	for _, c := range policy.Spec.MatchConditions {

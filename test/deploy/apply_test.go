@@ -5,10 +5,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
@@ -19,7 +21,7 @@ var endpointSlices = schema.GroupVersionResource{Group: "discovery.k8s.io", Vers
 
 // A warning of the API server's is a field it does not know, an expression that cannot work or a name given twice.
 func TestEverythingAppliesWithoutAWarning(t *testing.T) {
-	for _, dir := range []string{overlay("default"), overlay("status-only"), overlay("refusal-only"), "testdata/held"} {
+	for _, dir := range []string{overlay("default"), overlay("status-only"), overlay("refusal-only"), "testdata/held", "testdata/renamed"} {
 		t.Run(uniqueName(t)+dir, func(t *testing.T) {
 			objects := deployed(t, dir, nil)
 			said := &warnings{}
@@ -31,7 +33,10 @@ func TestEverythingAppliesWithoutAWarning(t *testing.T) {
 			for _, o := range objects {
 				mapping, err := mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
 				require.NoError(t, err)
-				r := as(t, config).Resource(mapping.Resource).Namespace(o.GetNamespace())
+				var r dynamic.ResourceInterface = as(t, config).Resource(mapping.Resource)
+				if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+					r = as(t, config).Resource(mapping.Resource).Namespace(o.GetNamespace())
+				}
 				_, err = r.Apply(t.Context(), o.GetName(), o, metav1.ApplyOptions{FieldManager: install.FieldManager, DryRun: []string{metav1.DryRunAll}})
 				require.NoError(t, err, "%s %s", o.GetKind(), o.GetName())
 			}
