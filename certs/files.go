@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // File names inside the folder: the keys of a Secret of type kubernetes.io/tls.
@@ -24,14 +25,24 @@ const (
 // defaultInterval bounds how long a renewed certificate waits on disk. Kubelet itself takes up to a minute to bring it.
 const defaultInterval = time.Second
 
+// askEvery is how often the names are read under which this process is called, and askTimeout bounds one such read.
+// While a new certificate waits to be trusted, they are read at each interval.
+const (
+	askEvery   = 30 * time.Second
+	askTimeout = 5 * time.Second
+)
+
 // FilesOptions configure Files; only Dir is required.
 type FilesOptions struct {
 	// Dir is the folder with tls.crt and tls.key.
 	Dir string
-	// Names under which clients call; none: names are not judged.
-	Names []string
+	// Callers tells who calls, and so for which names the certificate must be and when a new one is trusted. Nil, or an
+	// error that satisfies apierrors.IsForbidden: nobody knows, so names are not judged and the newest is served.
+	Callers func(context.Context) ([]Caller, error)
 	// Interval between two looks at the files; zero means one second.
 	Interval time.Duration
+	// Settle is how long a new certificate must have been trusted before it is served; zero means three seconds.
+	Settle time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Logger; the zero value is silent.
@@ -46,7 +57,13 @@ type FilesOptions struct {
 // intermediate changed, cannot say whether what it serves has expired, and leaves a goroutine behind.
 type Files struct {
 	options FilesOptions
-	current atomic.Pointer[pair]
+	choice  choice
+	names   atomic.Pointer[[]string]
+
+	// What follows belongs to Start alone.
+	read      *pair
+	asked     time.Time
+	lastError string // logged when it changes, not once a second
 }
 
 var _ Source = (*Files)(nil)
@@ -69,46 +86,80 @@ func NewFiles(o FilesOptions) (*Files, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	f := &Files{options: o}
+	if o.Settle <= 0 {
+		o.Settle = defaultSettle
+	}
+	f := &Files{options: o, choice: choice{settle: o.Settle}}
+	f.names.Store(&[]string{})
 	p, err := read(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	f.current.Store(p)
+	f.read = p
+	f.choice.offer(p.cert)
 	return f, nil
 }
 
-// GetCertificate returns the newest certificate that could be read.
+// GetCertificate returns the newest certificate that could be read and is trusted.
 func (f *Files) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return f.current.Load().cert, nil
+	return f.choice.served.Load(), nil
 }
 
 // Ready judges the certificate being served. Files that became unreadable do not count as long as it is good: they are
 // half way through a change, or will be noticed when it expires.
 func (f *Files) Ready() error {
-	return Check(f.current.Load().cert, f.options.Names, f.options.Now()).Err()
+	return Check(f.choice.served.Load(), *f.names.Load(), f.options.Now()).Err()
 }
 
 // Start follows the files until ctx ends.
 func (f *Files) Start(ctx context.Context) error {
 	ticker := time.NewTicker(f.options.Interval)
 	defer ticker.Stop()
-	var lastError string // logged when it changes, not once a second
 	for {
+		f.look(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
 		}
-		err := f.reload()
-		switch {
-		case err == nil:
-			lastError = ""
-		case err.Error() != lastError:
-			lastError = err.Error()
-			f.options.Logger.Error(err, "Kept the previous serving certificate")
+	}
+}
+
+// look reads what is new and serves it when it is trusted.
+func (f *Files) look(ctx context.Context) {
+	err := f.reload()
+	if now := f.options.Now(); f.choice.pending() || f.asked.IsZero() || now.Sub(f.asked).Abs() >= askEvery {
+		f.asked = now
+		err = errors.Join(err, f.ask(ctx))
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		f.lastError = ""
+	case err.Error() != f.lastError:
+		f.lastError = err.Error()
+		f.options.Logger.Error(err, "Kept the previous serving certificate")
+	}
+}
+
+// ask finds out who calls, and decides by that which certificate is served.
+func (f *Files) ask(ctx context.Context) error {
+	var callers []Caller
+	if f.options.Callers != nil {
+		ctx, cancel := context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+		var err error
+		callers, err = f.options.Callers(ctx)
+		// While nobody answers, the old certificate will do, as long as it is good.
+		if err != nil && !apierrors.IsForbidden(err) && f.Ready() == nil {
+			return err
 		}
 	}
+	names := hostsOf(callers)
+	f.names.Store(&names)
+	if news := f.choice.decide(callers, f.options.Now()); news != "" {
+		f.options.Logger.Info(news, "notAfter", stamp(f.choice.served.Load().Leaf.NotAfter), "names", namesOf(f.choice.served.Load().Leaf))
+	}
+	return nil
 }
 
 func (f *Files) reload() error {
@@ -116,15 +167,11 @@ func (f *Files) reload() error {
 	if err != nil {
 		return err
 	}
-	if old := f.current.Load(); bytes.Equal(old.certPEM, p.certPEM) && bytes.Equal(old.keyPEM, p.keyPEM) {
+	if bytes.Equal(f.read.certPEM, p.certPEM) && bytes.Equal(f.read.keyPEM, p.keyPEM) {
 		return nil
 	}
-	f.current.Store(p)
-	leaf, err := leafOf(p.cert)
-	if err != nil {
-		return err
-	}
-	f.options.Logger.Info("Loaded a new serving certificate", "notAfter", stamp(leaf.NotAfter), "names", namesOf(leaf))
+	f.read = p
+	f.choice.offer(p.cert)
 	return nil
 }
 

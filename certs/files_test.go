@@ -46,7 +46,7 @@ func TestFilesReadyFollowsTheClock(t *testing.T) {
 	dir, now := t.TempDir(), noon
 	c := makeCert(t, noon.Add(-time.Hour), noon.Add(time.Hour), "a.example")
 	mount(t, dir, "1", c.certPEM, c.keyPEM)
-	f, err := NewFiles(FilesOptions{Dir: dir, Names: []string{"a.example"}, Now: func() time.Time { return now }})
+	f, err := NewFiles(FilesOptions{Dir: dir, Now: func() time.Time { return now }})
 	require.NoError(t, err)
 	assert.NoError(t, f.Ready())
 	now = noon.Add(2 * time.Hour)
@@ -133,7 +133,7 @@ func TestEachHandshakeGetsTheNewest(t *testing.T) {
 
 	require.NoError(t, handshake(first))
 	mount(t, dir, "2", second.certPEM, second.keyPEM)
-	require.NoError(t, f.reload())
+	f.look(t.Context())
 	require.NoError(t, handshake(second), "the next handshake shows the new certificate")
 	require.Error(t, handshake(first), "and no longer the old one")
 	require.NoError(t, listener.Close())

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	certutil "k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -60,6 +62,34 @@ func makeCert(t *testing.T, notBefore, notAfter time.Time, names ...string) made
 	m.cert, err = tls.X509KeyPair(m.certPEM, m.keyPEM)
 	require.NoError(t, err)
 	return m
+}
+
+// signed is a serving certificate for "a.example" and the authority that signed it.
+type signed struct {
+	authority *x509.Certificate
+	bundle    []byte
+	cert      *tls.Certificate
+}
+
+func makeSigned(t *testing.T, now time.Time, lifetime time.Duration) signed {
+	t.Helper()
+	authority, key, err := issueAuthority(now, 3*lifetime)
+	require.NoError(t, err)
+	cert, err := issueServing(authority, key, []string{"a.example"}, now, lifetime)
+	require.NoError(t, err)
+	bundle, err := certutil.EncodeCertificates(authority)
+	require.NoError(t, err)
+	return signed{authority, bundle, cert}
+}
+
+// pem is the certificate and its key as files.
+func (s signed) pem(t *testing.T) (cert, key []byte) {
+	t.Helper()
+	cert, err := certutil.EncodeCertificates(s.cert.Leaf)
+	require.NoError(t, err)
+	key, err = keyutil.MarshalPrivateKeyToPEM(s.cert.PrivateKey)
+	require.NoError(t, err)
+	return cert, key
 }
 
 // mount writes a version the way kubelet does: a new folder, then one rename of the symlink `..data`; tls.crt and

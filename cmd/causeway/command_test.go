@@ -40,26 +40,36 @@ func TestDefaults(t *testing.T) {
 	t.Setenv("POD_IP", "192.0.2.7")
 	got, _, err := execute(t, "webhook")
 	require.NoError(t, err)
+	certOptions := certOptions{Mode: "files", Dir: "/etc/causeway/tls",
+		Secret:            namespacedName{Namespace: "causeway-system", Name: "causeway-self-managed"},
+		AuthorityLifetime: 8760 * time.Hour, ServingLifetime: 720 * time.Hour, Validating: "causeway-webhook"}
 	assert.Equal(t, ran{webhook: &webhookOptions{
-		commonOptions: commonOptions{CertDir: "/etc/causeway/tls", Port: 9443, ProbeAddress: ":8081", MetricsAddr: ":8080",
+		commonOptions: commonOptions{certOptions: certOptions, Port: 9443, ProbeAddress: ":8081", MetricsAddr: ":8080",
 			ShutdownDelay: 5 * time.Second, LogFormat: "json"},
 		Capabilities: "enforce",
 	}}, got)
 
 	got, _, err = execute(t, "statuspatch")
 	require.NoError(t, err)
+	certOptions.Validating, certOptions.Mutating = "causeway-status", "causeway-overlay"
 	assert.Equal(t, ran{statuspatch: &statuspatchOptions{
-		commonOptions: commonOptions{CertDir: "/etc/causeway/tls", Port: 9444, ProbeAddress: ":8083", MetricsAddr: ":8082", LogFormat: "json"},
+		commonOptions: commonOptions{certOptions: certOptions, Port: 9444, ProbeAddress: ":8083", MetricsAddr: ":8082", LogFormat: "json"},
 		Overlay:       true, Budget: 2 * time.Second, ReplicasReady: true, RepairLoop: true,
 		LeaseNamespace: "causeway-system", LeaseName: "causeway-statuspatch", Advertise: "192.0.2.7",
 	}}, got)
 }
 
 func TestEveryFlagReachesItsOption(t *testing.T) {
-	common := []string{"--kubeconfig=k", "--cert-dir=c", "--port=1", "--health-probe-bind-address=127.0.0.1:2",
-		"--metrics-bind-address=0", "--shutdown-delay=1m", "-v4", "--log-format=text"}
-	wantCommon := commonOptions{Kubeconfig: "k", CertDir: "c", Port: 1, ProbeAddress: "127.0.0.1:2", MetricsAddr: "0",
-		ShutdownDelay: time.Minute, LogFormat: "text", Verbosity: 4}
+	common := []string{"--kubeconfig=k", "--port=1", "--health-probe-bind-address=127.0.0.1:2",
+		"--metrics-bind-address=0", "--metrics-secure", "--shutdown-delay=1m", "-v4", "--log-format=text",
+		"--cert-mode=self-managed", "--cert-dir=c", "--cert-secret=d/e", "--ca-lifetime=4h", "--cert-lifetime=1h",
+		"--validating-webhook-configuration=v", "--mutating-webhook-configuration=m",
+		"--client-ca-file=f", "--client-allowed-names=x,y", "--client-allowed-names=z"}
+	wantCommon := commonOptions{Kubeconfig: "k", Port: 1, ProbeAddress: "127.0.0.1:2", MetricsAddr: "0", MetricsSecure: true,
+		ShutdownDelay: time.Minute, LogFormat: "text", Verbosity: 4,
+		certOptions: certOptions{Mode: "self-managed", Dir: "c", Secret: namespacedName{Namespace: "d", Name: "e"},
+			AuthorityLifetime: 4 * time.Hour, ServingLifetime: time.Hour, Validating: "v", Mutating: "m",
+			ClientCAFile: "f", ClientNames: []string{"x", "y", "z"}}}
 
 	got, _, err := execute(t, append([]string{"webhook", "--capabilities=warn"}, common...)...)
 	require.NoError(t, err)
@@ -97,6 +107,12 @@ func TestFlagErrorsAreToldAllAtOnce(t *testing.T) {
   and --shutdown-delay must not be negative, not -1s
   and --log-format must be "json" or "text", not "xml"
   and --log-level must be between 0 and 10, not -1`},
+		"every value about certificates": {
+			args: []string{"webhook", "--cert-mode=magic", "--cert-secret=x", "--ca-lifetime=1h", "--cert-lifetime=30m", "--client-allowed-names=x"},
+			want: `--cert-secret must be namespace/name, not "x"
+  and --cert-mode must be "files" or "self-managed", not "magic"
+  and --cert-lifetime must be more than 0s and at most a third of --ca-lifetime, which is 1h0m0s, not 30m0s
+  and --client-allowed-names needs --client-ca-file: a name is proven by a certificate`},
 		"every value of statuspatch": {
 			args: []string{"statuspatch", "--overlay=perhaps", "--endpoint-slice=x", "--status-budget=0s", "--leader-elect-namespace=A",
 				"--leader-elect-name=", "--advertise-address=here"},

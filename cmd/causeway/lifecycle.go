@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/causeway-webhook/causeway/certs"
 )
@@ -43,8 +44,11 @@ type process struct {
 	logger   logr.Logger
 	host     string // of the API server, for the log
 	cert     certs.Source
+	clients  *certs.Clients // nil: anybody may call
 	gatherer prometheus.Gatherer
-	service  service
+	// metricsFilter, if any, has the metrics served over HTTPS to those it lets pass.
+	metricsFilter metricsserver.Filter
+	service       service
 
 	listening atomic.Bool
 	stopping  atomic.Bool
@@ -60,6 +64,9 @@ func (p *process) run(ctx context.Context) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	crew := newCrew()
 	crew.start(func() error { return p.cert.Start(work) })
+	if p.clients != nil {
+		crew.start(func() error { return p.clients.Start(work) })
+	}
 	crew.start(func() error { return p.service.run(work) })
 	for _, l := range append(others, reviews) {
 		crew.start(l.serve)
@@ -115,9 +122,11 @@ func (p *process) listen(ctx context.Context) (reviews *listener, others []*list
 		others = append(others, l)
 	}
 	if p.options.MetricsAddr != off {
-		mux := http.NewServeMux()
-		mux.Handle("/metrics", promhttp.HandlerFor(p.gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
-		l, err := listen(ctx, "metrics", "metrics-bind-address", p.options.MetricsAddr, newPlainServer(mux, p.logger))
+		server, err := p.newMetricsServer()
+		if err != nil {
+			return nil, others, err
+		}
+		l, err := listen(ctx, "metrics", "metrics-bind-address", p.options.MetricsAddr, server)
 		if err != nil {
 			return nil, others, err
 		}
@@ -125,9 +134,28 @@ func (p *process) listen(ctx context.Context) (reviews *listener, others []*list
 	}
 	mux := http.NewServeMux()
 	p.service.register(mux)
-	reviews, err = listen(ctx, "reviews", "port", net.JoinHostPort("", strconv.Itoa(p.options.Port)),
-		newReviewServer(mux, p.cert.GetCertificate, p.logger))
+	server := newTLSServer(mux, p.cert.GetCertificate, p.logger)
+	if p.clients != nil {
+		p.clients.Demand(server.TLSConfig)
+	}
+	reviews, err = listen(ctx, "reviews", "port", net.JoinHostPort("", strconv.Itoa(p.options.Port)), server)
 	return reviews, others, err
+}
+
+// newMetricsServer serves plain HTTP, or with a filter HTTPS, with the certificate of the reviews.
+func (p *process) newMetricsServer() (*http.Server, error) {
+	handler := promhttp.HandlerFor(p.gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	mux := http.NewServeMux()
+	if p.metricsFilter == nil {
+		mux.Handle("/metrics", handler)
+		return newPlainServer(mux, p.logger), nil
+	}
+	filtered, err := p.metricsFilter(p.logger.WithName("metrics"), handler)
+	if err != nil {
+		return nil, err
+	}
+	mux.Handle("/metrics", filtered)
+	return newTLSServer(mux, p.cert.GetCertificate, p.logger), nil
 }
 
 // checks are what /readyz asks: that the process is not stopping, can be called, will be trusted, and knows the world.

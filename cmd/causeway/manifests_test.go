@@ -50,7 +50,7 @@ func TestDeployedArguments(t *testing.T) {
 				assert.Contains(t, namesInRBAC(t), got.statuspatch.EndpointSlice.Name)
 			}
 			assert.Equal(t, name, c.Name)
-			assert.Equal(t, o.CertDir, c.VolumeMounts[0].MountPath)
+			assert.Equal(t, o.Dir, c.VolumeMounts[0].MountPath)
 			ports := []string{":" + strconv.Itoa(o.Port), o.ProbeAddress, o.MetricsAddr}
 			for i, p := range c.Ports {
 				assert.Equal(t, ports[i], ":"+strconv.Itoa(int(p.ContainerPort)), p.Name)

@@ -11,11 +11,12 @@ import (
 
 // commonOptions are the flags both sub-commands have.
 type commonOptions struct {
+	certOptions
 	Kubeconfig    string
-	CertDir       string
 	Port          int
 	ProbeAddress  string
 	MetricsAddr   string
+	MetricsSecure bool
 	ShutdownDelay time.Duration
 	LogFormat     string
 	Verbosity     int
@@ -35,16 +36,18 @@ func (o *commonOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"Path to the kubeconfig of the control plane to watch over. Without it the service account of the Pod is used.")
 
 	serving := sets.FlagSet("serving")
-	serving.StringVar(&o.CertDir, "cert-dir", o.CertDir,
-		"Folder with tls.crt and tls.key, as a mounted Secret. A renewed certificate is used from the next handshake on.")
 	serving.IntVar(&o.Port, "port", o.Port,
 		"Port for reviews, HTTPS. 0 takes a free one and logs it.")
 	serving.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress,
 		"Address of /healthz and /readyz, plain HTTP. 0 turns them off.")
 	serving.StringVar(&o.MetricsAddr, "metrics-bind-address", o.MetricsAddr,
 		"Address of /metrics, plain HTTP. 0 turns it off.")
+	serving.BoolVar(&o.MetricsSecure, "metrics-secure", o.MetricsSecure,
+		"Serve /metrics over HTTPS, to those alone whom the API server knows and lets get the path /metrics.")
 	serving.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay,
 		"How long reviews are still taken after readiness failed at shutdown, until the Service has heard of it.")
+
+	o.certOptions.addFlags(sets)
 
 	logs := sets.FlagSet("logs")
 	logs.IntVarP(&o.Verbosity, "log-level", "v", o.Verbosity,
@@ -54,10 +57,7 @@ func (o *commonOptions) addFlags(sets *cliflag.NamedFlagSets) {
 
 // validate returns one error for each flag that cannot be right.
 func (o *commonOptions) validate() []error {
-	var errs []error
-	if o.CertDir == "" {
-		errs = append(errs, flagError("cert-dir", "must name the folder with tls.crt and tls.key"))
-	}
+	errs := o.certOptions.validate()
 	if o.Port < 0 || o.Port > 65535 {
 		errs = append(errs, flagError("port", "must be between 0 and 65535, not %d", o.Port))
 	}

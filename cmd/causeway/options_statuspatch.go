@@ -30,7 +30,7 @@ type statuspatchOptions struct {
 func defaultStatuspatchOptions() *statuspatchOptions {
 	return &statuspatchOptions{
 		commonOptions: commonOptions{
-			CertDir:       "/etc/causeway/tls",
+			certOptions:   defaultCertOptions("causeway-status", "causeway-overlay"),
 			Port:          9444,
 			ProbeAddress:  ":8083",
 			MetricsAddr:   ":8082",

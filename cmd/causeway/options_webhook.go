@@ -23,7 +23,7 @@ type webhookOptions struct {
 func defaultWebhookOptions() *webhookOptions {
 	return &webhookOptions{
 		commonOptions: commonOptions{
-			CertDir:       "/etc/causeway/tls",
+			certOptions:   defaultCertOptions("causeway-webhook", ""),
 			Port:          9443,
 			ProbeAddress:  ":8081",
 			MetricsAddr:   ":8080",

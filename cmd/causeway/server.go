@@ -20,11 +20,11 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// newReviewServer is the HTTPS server that the API server calls.
+// newTLSServer is an HTTPS server, such as the one that the API server calls.
 //
 // controller-runtime's webhook.Server would do, but for its end: it closes the listener the moment its context ends,
 // while the Service still sends requests here. It also sets no bound on a request's body or answer.
-func newReviewServer(handler http.Handler, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error), logger logr.Logger) *http.Server {
+func newTLSServer(handler http.Handler, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error), logger logr.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: headerTimeout,

@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/causeway-webhook/causeway/certs"
 )
@@ -45,13 +47,19 @@ func start(ctx context.Context, name string, o *commonOptions, build func(contex
 }
 
 func assemble(ctx context.Context, name string, o *commonOptions, logger logr.Logger, build func(context.Context, environment) (service, error)) (*process, error) {
-	cert, err := certs.NewFiles(certs.FilesOptions{Dir: o.CertDir, Logger: logger.WithName("certs")})
+	clients, err := newClients(&o.certOptions, logger)
 	if err != nil {
-		return nil, fmt.Errorf("no serving certificate: %w, or name its folder with --cert-dir", err)
+		return nil, err
 	}
 	config, err := loadConfig(o.Kubeconfig, "causeway-"+name)
 	if err != nil {
 		return nil, err
+	}
+	var cert certs.Source
+	if o.Mode == certFiles {
+		if cert, err = newFiles(&o.certOptions, config, logger); err != nil {
+			return nil, err
+		}
 	}
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -59,12 +67,36 @@ func assemble(ctx context.Context, name string, o *commonOptions, logger logr.Lo
 	if err != nil {
 		return nil, err
 	}
+	if o.Mode == certSelfManaged {
+		if cert, err = newSelfManaged(starting, &o.certOptions, config, logger); err != nil {
+			return nil, err
+		}
+	}
 	// controller-runtime's registry holds client-go's metrics too, and Go's own.
-	s, err := build(starting, environment{config: config, served: served, logger: logger, registerer: metrics.Registry})
-	if err != nil {
+	if err := metrics.Registry.Register(certs.NewExpiry(cert)); err != nil {
 		return nil, err
 	}
-	return &process{options: o, logger: logger, host: config.Host, cert: cert, gatherer: metrics.Registry, service: s}, nil
+	p := &process{options: o, logger: logger, host: config.Host, cert: cert, clients: clients, gatherer: metrics.Registry}
+	if o.MetricsSecure {
+		if p.metricsFilter, err = newMetricsFilter(config); err != nil {
+			return nil, err
+		}
+	}
+	p.service, err = build(starting, environment{config: config, served: served, logger: logger, registerer: metrics.Registry})
+	return p, err
+}
+
+// newMetricsFilter lets those see the metrics whom the API server knows and allows to.
+func newMetricsFilter(config *rest.Config) (metricsserver.Filter, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("setting up --metrics-secure: %w", err)
+	}
+	filter, err := filters.WithAuthenticationAndAuthorization(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("setting up --metrics-secure: %w", err)
+	}
+	return filter, nil
 }
 
 // oneLine keeps an error greppable: libraries join some of theirs over several lines.
