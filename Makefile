@@ -19,7 +19,7 @@ help: ## Show this list
 
 .PHONY: build
 build: ## Build bin/causeway
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/causeway ./cmd/causeway
+	CGO_ENABLED=0 exec go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/causeway ./cmd/causeway
 
 .PHONY: test
 test: test-unit test-e2e ## Run all tests with the race detector, on a real control plane where they need one
@@ -34,10 +34,12 @@ test-unit: ## Run the product's own tests
 test-e2e: control-plane build-race ## Run the tests in test/, end-to-end ones included
 	cd test && CGO_ENABLED=1 CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" go test -race -count=1 -p 1 -timeout 60m ./...
 
-# exec, so that a signal reaches the demo, which cleans up, and no shell before it.
+# exec, here and in "build", so that a signal that make alone is sent reaches the
+# program and not just a shell before it. The control plane is built by the demo
+# itself, which ends such a build, minutes long, when it is told to end.
 .PHONY: demo
-demo: control-plane build ## Play the story on a real control plane; KEEP=1 leaves it running
-	cd test && CGO_ENABLED=0 go build -o ../bin/demo ./demo
+demo: build ## Play the story on a real control plane; KEEP=1 leaves it running
+	cd test && CGO_ENABLED=0 exec go build -o ../bin/demo ./demo
 	@cd test && CAUSEWAY_BINARY="$(CURDIR)/bin/causeway" exec ../bin/demo
 
 .PHONY: control-plane
