@@ -30,31 +30,32 @@ func (s *scene) rude(deployment string) *rude {
 
 // style sends a condition list over a status: whole by update, or by merge
 // patch, with the version that was read or blindly.
-type style func(o client.Object, conditions *[]metav1.Condition)
+type style func(o client.Object, conditions *[]metav1.Condition) error
 
 // styles are those of three controllers, each with a field manager of its own.
 func (r *rude) styles() []style {
 	return []style{
-		func(o client.Object, _ *[]metav1.Condition) {
-			require.NoError(r.t, r.writer.Status().Update(r.ctx, o, client.FieldOwner("manager-update")))
+		func(o client.Object, _ *[]metav1.Condition) error {
+			return r.writer.Status().Update(r.ctx, o, client.FieldOwner("manager-update"))
 		},
-		func(o client.Object, conditions *[]metav1.Condition) {
-			r.merge(o, "manager-patch", map[string]any{
+		func(o client.Object, conditions *[]metav1.Condition) error {
+			return r.merge(o, "manager-patch", map[string]any{
 				"metadata": map[string]any{"resourceVersion": o.GetResourceVersion()},
 				"status":   map[string]any{"conditions": *conditions},
 			})
 		},
-		func(o client.Object, conditions *[]metav1.Condition) {
-			r.merge(o, "manager-blind", map[string]any{"status": map[string]any{"conditions": *conditions}})
+		func(o client.Object, conditions *[]metav1.Condition) error {
+			return r.merge(o, "manager-blind", map[string]any{"status": map[string]any{"conditions": *conditions}})
 		},
 	}
 }
 
-func (r *rude) merge(o client.Object, manager string, patch any) {
-	r.t.Helper()
+func (r *rude) merge(o client.Object, manager string, patch any) error {
 	body, err := json.Marshal(patch)
-	require.NoError(r.t, err)
-	require.NoError(r.t, r.writer.Status().Patch(r.ctx, o, client.RawPatch(types.MergePatchType, body), client.FieldOwner(manager)))
+	if err != nil {
+		return err
+	}
+	return r.writer.Status().Patch(r.ctx, o, client.RawPatch(types.MergePatchType, body), client.FieldOwner(manager))
 }
 
 // write says it of both parents, and returns what is stored of it.
@@ -62,10 +63,10 @@ func (r *rude) write(send style, v said) (deployment, workload said) {
 	r.t.Helper()
 	d := get(r.scene, r.deployment, &computeapi.WorkloadDeployment{})
 	meta.SetStatusCondition(&d.Status.Conditions, available(v))
-	send(d, &d.Status.Conditions)
+	require.NoError(r.t, send(d, &d.Status.Conditions))
 	w := get(r.scene, "api", &computeapi.Workload{})
 	meta.SetStatusCondition(&w.Status.Conditions, available(v))
-	send(w, &w.Status.Conditions)
+	require.NoError(r.t, send(w, &w.Status.Conditions))
 	return saysOf(d.Status.Conditions, computeapi.AvailableCondition), saysOf(w.Status.Conditions, computeapi.AvailableCondition)
 }
 
