@@ -18,8 +18,8 @@ help: ## Show this list
 ## Everyday
 
 .PHONY: build
-build: ## Build bin/causeway
-	CGO_ENABLED=0 exec go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/causeway ./cmd/causeway
+build: ## Build bin/causeway, and bin/kubectl-why for your PATH
+	CGO_ENABLED=0 exec go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/ ./cmd/causeway ./cmd/kubectl-why
 
 .PHONY: test
 test: test-unit test-e2e ## Run all tests with the race detector, on a real control plane where they need one

@@ -22,12 +22,22 @@ func Binary(ctx context.Context, dir string, race bool) (string, error) {
 		}
 		return path, nil
 	}
-	path := filepath.Join(dir, "causeway")
+	return build(ctx, dir, "causeway", race)
+}
+
+// Plugin is the path of the kubectl plugin, built like Binary builds.
+func Plugin(ctx context.Context, dir string, race bool) (string, error) {
+	return build(ctx, dir, "kubectl-why", race)
+}
+
+// build builds one of the product's commands into dir.
+func build(ctx context.Context, dir, command string, race bool) (string, error) {
+	path := filepath.Join(dir, command)
 	args, cgo := []string{"build", "-o", path}, "CGO_ENABLED=0"
 	if race {
 		args, cgo = append(args, "-race"), "CGO_ENABLED=1"
 	}
-	build := exec.CommandContext(ctx, "go", append(args, "./cmd/causeway")...)
+	build := exec.CommandContext(ctx, "go", append(args, "./cmd/"+command)...)
 	build.Dir = Root()
 	// A build that is cancelled ends at once, compilers included, and leaves what
 	// it was working on. So it works where it leaves with dir.
@@ -35,10 +45,10 @@ func Binary(ctx context.Context, dir string, race bool) (string, error) {
 	ownGroup(build)
 	out, err := build.CombinedOutput()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("building causeway: %w", context.Cause(ctx))
+		return "", fmt.Errorf("building %s: %w", command, context.Cause(ctx))
 	}
 	if err != nil {
-		return "", fmt.Errorf("building causeway: %w\n%s", err, out)
+		return "", fmt.Errorf("building %s: %w\n%s", command, err, out)
 	}
 	return path, nil
 }
