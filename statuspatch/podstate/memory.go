@@ -98,7 +98,10 @@ func observe(before *track, c container, now time.Time) track {
 	if !mayPass(c) {
 		t.since, t.first = time.Time{}, 0
 	} else if t.since.IsZero() {
-		t.since, t.first = failedAt(s, now), s.RestartCount
+		t.since, t.first = now, s.RestartCount
+		if at := failedAt(s); !at.IsZero() && at.Before(now) {
+			t.since = at
+		}
 	}
 	t.pulled(s)
 	return t
@@ -159,17 +162,6 @@ func mayPass(c container) bool {
 		last := s.LastTerminationState.Terminated
 		return last != nil && isStartFailure(last)
 	}
-}
-
-// failedAt is when the container failed to start, where its status tells a time
-// before now; else now.
-func failedAt(s *corev1.ContainerStatus, now time.Time) time.Time {
-	for _, state := range []*corev1.ContainerState{&s.State, &s.LastTerminationState} {
-		if t := state.Terminated; t != nil && isStartFailure(t) && t.FinishedAt.Unix() > 0 && t.FinishedAt.Time.Before(now) {
-			return t.FinishedAt.Time
-		}
-	}
-	return now
 }
 
 // pulled keeps why the image could not be pulled for as long as the container

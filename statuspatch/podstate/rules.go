@@ -6,6 +6,8 @@ import (
 	"github.com/causeway-webhook/causeway/statuspatch/reason"
 )
 
+//go:generate go run ./reasonsdoc ../../docs/reasons.md
+
 // Rule is one thing that a Pod can say about its Instance.
 type Rule struct {
 	// ID is the rule's name: in a Verdict, in tests and in the documentation.

@@ -15,8 +15,8 @@ import (
 //   - What happened, to which container, with what exit code or cause and what
 //     limit: a change of these is always written.
 //   - A count is written when it passes 1, 2, 3, 5, 10, 20, 50, 100, 200 and so
-//     on, or falls. That is 10 writes for the first 500 restarts, some
-//     40 hours of crashing.
+//     on, or falls. With the first, that is 11 writes for the
+//     first 500 restarts, some 40 hours of crashing.
 //   - How long the last run was, and whether the count is of all restarts or of
 //     those since the container last stayed up (which memory is lost with the
 //     process), is no reason to write.

@@ -15,15 +15,12 @@ func isStartFailure(t *corev1.ContainerStateTerminated) bool {
 }
 
 // notStarted judges a container that is being started again. The kubelet shows
-// the same failure as a termination, as RunContainerError and as lastState in
-// turn; the termination's message wins, so that the sentence stands still.
+// one failure as a termination, as RunContainerError and as lastState in turn,
+// and containerd gives all three the same message.
 func (j *judge) notStarted(c container, message string) Verdict {
 	code := int32(128)
-	if t := c.status.LastTerminationState.Terminated; t != nil && isStartFailure(t) {
-		code = t.ExitCode
-		if t.Message != "" {
-			message = t.Message
-		}
+	if t := c.status.LastTerminationState.Terminated; message == "" && t != nil && isStartFailure(t) {
+		code, message = t.ExitCode, t.Message
 	}
 	return j.startVerdict(c, code, message, false)
 }
@@ -54,16 +51,26 @@ func (j *judge) startVerdict(c container, code int32, message string, looping bo
 // outlasted measures the grace from the failure itself, where there is no
 // memory of the first one.
 func (j *judge) outlasted(c container) (Rule, time.Time) {
-	for _, s := range []*corev1.ContainerState{&c.status.State, &c.status.LastTerminationState} {
-		if s.Terminated == nil || s.Terminated.FinishedAt.Unix() <= 0 {
-			continue
-		}
-		if until := s.Terminated.FinishedAt.Add(j.options.startGrace()); j.now.Before(until) {
-			return startHiccup, until
-		}
+	at := failedAt(c.status)
+	until := at.Add(j.options.startGrace())
+	switch {
+	case at.IsZero():
+		return startHiccup, time.Time{}
+	case j.now.Before(until):
+		return startHiccup, until
+	default:
 		return startFailing, time.Time{}
 	}
-	return startHiccup, time.Time{}
+}
+
+// failedAt is when the container failed to start, where its status tells.
+func failedAt(s *corev1.ContainerStatus) time.Time {
+	for _, state := range []*corev1.ContainerState{&s.State, &s.LastTerminationState} {
+		if t := state.Terminated; t != nil && isStartFailure(t) && t.FinishedAt.Unix() > 0 {
+			return t.FinishedAt.Time
+		}
+	}
+	return time.Time{}
 }
 
 // repeated tells whether the container has failed to start more than once in a
