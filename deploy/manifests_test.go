@@ -66,6 +66,7 @@ func TestRefusalIsWhatTheWebhookServes(t *testing.T) {
 			assert.Equal(t, want[resource].path, *w.ClientConfig.Service.Path)
 			assert.Equal(t, want[resource].policy, *w.FailurePolicy)
 			assert.Equal(t, webhook.MatchConditions(resource), w.MatchConditions)
+			assert.Equal(t, webhook.NamespaceSelector("causeway-system"), w.NamespaceSelector)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 type runners struct {
 	webhook     func(context.Context, *webhookOptions) error
 	statuspatch func(context.Context, *statuspatchOptions) error
+	audit       func(context.Context, *auditOptions, io.Writer) error
 }
 
 // newCommand builds the command tree for one set of arguments.
@@ -43,6 +45,7 @@ adds a Linux capability its runtime class does not grant, and says which would p
 			`Serves the webhooks on the status of Instances, WorkloadDeployments and Workloads, and repairs what no
 request could. One replica is active at a time, the others stand by.`,
 			defaultStatuspatchOptions(), run.statuspatch),
+		auditCommand(args, run.audit),
 	)
 	return root
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -20,6 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 type ran struct {
 	webhook     *webhookOptions
 	statuspatch *statuspatchOptions
+	audit       *auditOptions
 }
 
 // execute runs the command tree without a server behind it.
@@ -29,6 +31,7 @@ func execute(t *testing.T, args ...string) (got ran, output string, err error) {
 	cmd := newCommand(args, runners{
 		webhook:     func(_ context.Context, o *webhookOptions) error { got.webhook = o; return nil },
 		statuspatch: func(_ context.Context, o *statuspatchOptions) error { got.statuspatch = o; return nil },
+		audit:       func(_ context.Context, o *auditOptions, _ io.Writer) error { got.audit = o; return nil },
 	})
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
@@ -146,7 +149,7 @@ func TestFlagErrorsAreToldAllAtOnce(t *testing.T) {
 // The text is for people, and so is the review of a change to it.
 func TestHelp(t *testing.T) {
 	t.Setenv("POD_IP", "")
-	for _, args := range [][]string{{}, {"webhook"}, {"statuspatch"}} {
+	for _, args := range [][]string{{}, {"webhook"}, {"statuspatch"}, {"audit"}} {
 		name := "help"
 		for _, arg := range args {
 			name += "-" + arg

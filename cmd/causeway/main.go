@@ -17,13 +17,17 @@ func realMain() int {
 	ctx, stop := untilSignal()
 	defer stop()
 
-	err := newCommand(os.Args[1:], runners{webhook: runWebhook, statuspatch: runStatuspatch}).ExecuteContext(ctx)
+	err := newCommand(os.Args[1:], runners{webhook: runWebhook, statuspatch: runStatuspatch, audit: runAudit}).ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "causeway: "+err.Error())
 	if errors.As(err, new(usageError)) {
 		fmt.Fprintln(os.Stderr, "See --help for all flags.")
+	}
+	var exit exitError
+	if errors.As(err, &exit) {
+		return exit.code
 	}
 	return 1
 }

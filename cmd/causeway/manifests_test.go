@@ -35,6 +35,9 @@ func TestDeployedArguments(t *testing.T) {
 			args := make([]string, len(c.Args))
 			for i, arg := range c.Args {
 				args[i] = strings.ReplaceAll(arg, "$(POD_NAMESPACE)", "causeway-system")
+				for _, e := range c.Env {
+					args[i] = strings.ReplaceAll(args[i], "$("+e.Name+")", e.Value)
+				}
 			}
 			got, _, err := execute(t, args...)
 			require.NoError(t, err)
