@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -83,6 +84,9 @@ func testDoubt(r *refusals) {
 		r.must(r.create(workload("undoubted", computeapi.WithClass("nosuch"))))
 	})
 	r.run("an owner that cannot be read", func(r *refusals) {
+		w := lender.DeepCopy()
+		setAdd(w, 0, "NET_ADMIN")
+		d := deploymentFor(w, "unread-owner")
 		role := &rbacv1.ClusterRole{}
 		require.NoError(r.t, r.operator.Get(r.ctx, client.ObjectKey{Name: "causeway-refusal"}, role))
 		whole := role.DeepCopy()
@@ -91,17 +95,16 @@ func testDoubt(r *refusals) {
 		defer func() {
 			whole.ResourceVersion = role.ResourceVersion
 			require.NoError(r.t, r.operator.Update(r.ctx, whole))
+			r.until(d, invalid("WorkloadDeployment", d.Name, forbiddenIn("WorkloadDeployment", 0, 0, `capability "NET_ADMIN" is not `+
+				`granted by runtime class "web", which grants NET_BIND_SERVICE; runtime class "edge" grants everything this object adds`)))
 			require.NoError(r.t, r.operator.Delete(r.ctx, binding))
 		}()
 		restore()
 
-		w := lender.DeepCopy()
-		setAdd(w, 0, "NET_ADMIN")
 		warning := `the capabilities this object adds could not be checked: reading its owner, Workload "lender": ` +
 			`workloads.compute.datumapis.com "lender" is forbidden: User "system:serviceaccount:causeway-system:causeway" ` +
 			`cannot get resource "workloads" in API group "compute.datumapis.com" in the namespace "shop"` + byABAC
-		d := deploymentFor(w, "unread-owner")
-		assert.Equal(r.t, accepted(warning[:253]+"..."), r.create(d))
+		r.until(d, accepted(warning[:253]+"..."))
 		warning = `the capabilities this object adds could not be checked: reading its owner, WorkloadDeployment "holder": ` +
 			`workloaddeployments.compute.datumapis.com "holder" is forbidden: User "system:serviceaccount:causeway-system:causeway" ` +
 			`cannot get resource "workloaddeployments" in API group "compute.datumapis.com" in the namespace "shop"` + byABAC
@@ -171,6 +174,21 @@ func testOnlyWarning(r *refusals) {
 		i := instanceFor(d, "warned-grandchild")
 		assert.Equal(r.t, accepted(`container "app" adds NET_ADMIN, which runtime class "web" does not grant; accepted because its owner adds it`),
 			r.create(i))
+	})
+	r.run("more than a header holds", func(r *refusals) {
+		w := workload("much", computeapi.WithClass("web"))
+		tooMany(w)
+		got := r.create(w)
+		require.Nil(r.t, got.Status)
+		length := 0
+		for i, text := range got.Warnings {
+			length += len(text)
+			if i < len(got.Warnings)-1 {
+				assert.Regexp(r.t, "^would be refused: container .* no runtime class grants everything this object adds$", text)
+			}
+		}
+		assert.LessOrEqual(r.t, length, 4096)
+		assert.Equal(r.t, fmt.Sprintf("... and %d more warnings", 3*64-len(got.Warnings)+1), got.Warnings[len(got.Warnings)-1])
 	})
 	r.run("the spec is as it was sent", func(r *refusals) {
 		w := workload("warned", computeapi.WithClass("web"), computeapi.WithAdd("NET_ADMIN"))

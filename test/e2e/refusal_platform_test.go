@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -211,13 +210,15 @@ func testProcessDown(r *refusals) {
 	for _, kind := range []string{"Instance", "WorkloadDeployment", "Workload"} {
 		r.run("labels, finalizers, status, replicas and deletion of "+kind, func(r *refusals) { r.unjudged(kind, family[kind]) })
 	}
-	resume()
 	r.run("a Workload that adds nothing", func(r *refusals) {
 		for way, send := range ways {
 			r.run(way, func(r *refusals) {
 				r.must(send(r, workload(objectName(r.t.Name()), computeapi.WithClass("web"), computeapi.WithDrop("ALL"))))
 			})
 		}
+	})
+	resume()
+	r.run("its children", func(r *refusals) {
 		plain := workload("down-plain", computeapi.WithImage("app:1"))
 		r.must(r.create(plain))
 		r.rolledOut(plain.Name, "app:1", 1)
@@ -225,11 +226,7 @@ func testProcessDown(r *refusals) {
 		r.rolledOut(plain.Name, "app:2", 1)
 	})
 	r.run("what is stored scales and is deleted", func(r *refusals) {
-		r.must(r.ask(func(ctx context.Context, c client.Client) error {
-			require.NoError(r.t, c.Get(ctx, client.ObjectKeyFromObject(w), w))
-			w.Spec.Placements[0].ScaleSettings.MinReplicas = 2
-			return c.Update(ctx, w)
-		}))
+		r.must(r.replicas(w, 2))
 		r.rolledOut(w.Name, "app:1", 2, "NET_ADMIN")
 		r.must(r.change("Workload", w, setAddOf(0, `[]`)))
 		r.rolledOut(w.Name, "app:1", 2)

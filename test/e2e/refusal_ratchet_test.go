@@ -63,6 +63,7 @@ func TestRefusalRatchet(t *testing.T) {
 	r.run("a class shrinks", testShrinkingClass)
 	r.run("a class goes", testRemovedClass)
 	r.run("children", testChildren)
+	r.alwaysAnswered()
 }
 
 const keepsNetAdmin = `container "app" keeps NET_ADMIN, which runtime class "web" does not grant; what is removed cannot be added again`
@@ -239,16 +240,15 @@ func testOldDefaultClass(r *refusals, w *computeapi.Workload) {
 	assert.Equal(r.t, keeps("unikernel"), r.patch(w, `{"spec":{"template":{"spec":{"runtime":{"class":"unikernel"}}}}}`))
 	assert.Equal(r.t, keeps("unikernel"), r.patch(w, `{"spec":{"template":{"spec":{"runtime":{"class":null}}}}}`))
 
-	r.setDefault("unikernel", false)
-	r.setDefault("web", true)
-	defer r.inForce()
 	defer r.until(workload("settling", computeapi.WithAdd("NET_ADMIN")), invalid("Workload", "settling",
 		forbidden(0, -1, `runtime class "unikernel" grants no capabilities; runtime class "edge" grants everything this object adds`)))
-	defer r.setDefault("unikernel", true)
-	defer r.setDefault("web", false)
+	defer r.setDefaults("unikernel")
+	r.setDefaults("web")
+	// Known live, and in memory, where what is kept is told from.
 	r.until(workload("settling", computeapi.WithAdd("NET_ADMIN")), invalid("Workload", "settling",
 		forbidden(0, 0, `capability "NET_ADMIN" is not granted by runtime class "web", which grants NET_BIND_SERVICE; `+
 			`runtime class "edge" grants everything this object adds`)))
+	r.until(workload("settling", computeapi.WithAdd("NET_BIND_SERVICE")), accepted())
 	assert.Equal(r.t, keeps("web"), r.change("Workload", w, `[{"op":"replace","path":"%s/sandbox/containers/0/image","value":"app:5"}]`))
 	assert.Equal(r.t, invalid("Workload", w.Name,
 		forbidden(0, -1, `runtime class "unikernel" grants no capabilities; runtime class "edge" grants everything this object adds`)),
@@ -276,10 +276,7 @@ func testShrinkingClass(r *refusals) {
 	r.until(probe, invalid("Workload", probe.Name, notTime))
 	before := r.calls()
 	r.must(r.patch(w, `{"metadata":{"labels":{"team":"blue"}}}`))
-	r.must(r.ask(func(ctx context.Context, c client.Client) error {
-		w.Spec.Placements[0].ScaleSettings.MinReplicas = 3
-		return c.Update(ctx, w)
-	}))
+	r.must(r.replicas(w, 3))
 	assert.Empty(r.t, since(before, r.calls()))
 	assert.Equal(r.t, accepted(`container "app" keeps SYS_TIME, SYSLOG, which runtime class "shrinking" does not grant; `+
 		`what is removed cannot be added again`), r.change("Workload", w, setImage))

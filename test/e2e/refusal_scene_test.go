@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func startRefusals(t *testing.T, options environment.Options) *refusals {
 	}
 	t.Cleanup(func() {
 		if !t.Failed() {
-			r.noEvaluationErrors(t, context.WithoutCancel(r.ctx))
+			r.noEvaluationErrors(context.WithoutCancel(r.ctx), t)
 		}
 	})
 	return r
@@ -229,12 +230,12 @@ func (r *refusals) must(a answer) {
 	require.Equal(r.t, accepted(), a)
 }
 
-// until waits for a change of classes or of the configuration to count: until a
-// dry run of creating the Workload is answered so.
-func (r *refusals) until(w *computeapi.Workload, want answer) {
+// until waits for a change of classes, rights or the configuration to count:
+// until a dry run of creating the object is answered so.
+func (r *refusals) until(o client.Object, want answer) {
 	r.t.Helper()
-	r.waitFor("the answer about "+w.Name, func() (bool, string) {
-		got := r.create(w.DeepCopy(), client.DryRunAll)
+	r.waitFor("the answer about "+o.GetName(), func() (bool, string) {
+		got := r.create(o.DeepCopyObject().(client.Object), client.DryRunAll)
 		return reflect.DeepEqual(got, want), got.String()
 	})
 }
@@ -310,13 +311,18 @@ func (r *refusals) publish(class *computeapi.RuntimeClass) {
 	require.NoError(r.t, err)
 }
 
-// setDefault says whether a class is the default one.
-func (r *refusals) setDefault(name string, isDefault bool) {
+// setDefaults makes these the default classes, and no others.
+func (r *refusals) setDefaults(names ...string) {
 	r.t.Helper()
-	class := &computeapi.RuntimeClass{}
-	class.Name = name
-	require.NoError(r.t, r.operator.Patch(r.ctx, class,
-		client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"default":%t}}`, isDefault))))
+	var classes computeapi.RuntimeClassList
+	require.NoError(r.t, r.operator.List(r.ctx, &classes))
+	for i := range classes.Items {
+		class := &classes.Items[i]
+		if isDefault := slices.Contains(names, class.Name); class.Spec.Default != isDefault {
+			class.Spec.Default = isDefault
+			require.NoError(r.t, r.operator.Update(r.ctx, class))
+		}
+	}
 }
 
 // exists tells whether an object is stored.
@@ -398,11 +404,23 @@ func (r *refusals) serverMetrics(ctx context.Context) string {
 
 // noEvaluationErrors fails the test if a match condition could not be
 // evaluated: that refuses a Workload and lets its children pass unseen.
-func (r *refusals) noEvaluationErrors(t *testing.T, ctx context.Context) {
+func (r *refusals) noEvaluationErrors(ctx context.Context, t *testing.T) {
 	t.Helper()
 	text := r.serverMetrics(ctx)
 	assert.NotEmpty(t, metricsNamed(text, "apiserver_admission_match_condition_evaluation_seconds_count"), "conditions evaluated")
 	assert.Empty(t, metricsNamed(text, "apiserver_admission_match_condition_evaluation_errors_total"))
+}
+
+// alwaysAnswered fails the test if a call of the webhook came to nothing.
+func (r *refusals) alwaysAnswered() {
+	r.t.Helper()
+	text := r.serverMetrics(r.ctx)
+	refused := metricsNamed(text, "apiserver_admission_webhook_rejection_count")
+	assert.NotEmpty(r.t, refused)
+	for _, m := range refused {
+		assert.Equal(r.t, "no_error", m.labels["error_type"], m.labels)
+	}
+	assert.Empty(r.t, metricsNamed(text, "apiserver_admission_webhook_fail_open_count"))
 }
 
 var codecs = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()

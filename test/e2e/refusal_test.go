@@ -22,6 +22,7 @@ func TestRefusal(t *testing.T) {
 	r.run("answers", testAnswers)
 	r.run("the answer as the server sent it", testRawAnswer)
 	r.run("a name that the server makes", testGeneratedName)
+	r.run("more causes than anybody reads", testManyCauses)
 	r.run("what the schema refuses", testSchemaFirst)
 	r.run("accepted", testAccepted)
 	r.run("lost defaults", testLostDefaults)
@@ -30,6 +31,7 @@ func TestRefusal(t *testing.T) {
 	r.run("odd objects", testOddObjects)
 	r.run("doubt", testDoubt)
 	r.run("only warning", testOnlyWarning)
+	r.alwaysAnswered()
 }
 
 // ways are how a Workload may come to add what it adds. Each returns the answer
@@ -182,6 +184,14 @@ func testAnswers(r *refusals) {
 				forbidden(0, -1, `runtime class "unikernel" grants no capabilities; runtime class "edge" grants everything this object adds`),
 			},
 		},
+		"a class that plays tricks on a terminal": {
+			[]computeapi.WorkloadTweak{computeapi.WithClass("a\"\n\x1b[1A"), computeapi.WithAdd("CHOWN")},
+			[]metav1.StatusCause{{
+				Type: metav1.CauseTypeFieldValueNotSupported, Field: "spec.template.spec.runtime.class",
+				Message: `Unsupported value: "a\"\n\x1b[1A": runtime class "a\"\n\x1b[1A" does not exist; ` +
+					`there are "edge", "general-purpose", "unikernel", "web"`,
+			}},
+		},
 		"an unknown class": {
 			[]computeapi.WorkloadTweak{computeapi.WithClass("Web"), computeapi.WithAdd("NET_BIND_SERVICE", "CAP_CHOWN")},
 			[]metav1.StatusCause{
@@ -254,6 +264,37 @@ func testGeneratedName(r *refusals) {
 		`which grants NET_BIND_SERVICE; runtime class "edge" grants everything this object adds`)), got)
 }
 
+// testManyCauses: the answer stays small however much is wrong, and says how much
+// it leaves out.
+func testManyCauses(r *refusals) {
+	w := workload("many", computeapi.WithClass("web"))
+	tooMany(w)
+	got := r.create(w)
+	require.NotNil(r.t, got.Status)
+	causes := got.Status.Details.Causes
+	require.Len(r.t, causes, 101)
+	for i, c := range causes[:100] {
+		assert.Equal(r.t, forbidden(i/64, i%64, `capability "`+w.Spec.Template.Spec.Runtime.Sandbox.Containers[i/64].SecurityContext.Capabilities.Add[i%64]+
+			`" is not granted by runtime class "web", which grants NET_BIND_SERVICE; no runtime class grants everything this object adds`), c)
+	}
+	assert.Equal(r.t, forbidden(1, 36, "... and 92 more"), causes[100])
+	assert.Equal(r.t, invalid("Workload", "many", causes...), got)
+}
+
+// tooMany gives a Workload three containers that add 64 capabilities each, which
+// no kernel knows.
+func tooMany(w *computeapi.Workload) {
+	computeapi.WithContainer("second", "app:1")(w)
+	computeapi.WithContainer("third", "app:1")(w)
+	for i := range w.Spec.Template.Spec.Runtime.Sandbox.Containers {
+		var add []string
+		for k := range 64 {
+			add = append(add, "FLY_"+string(rune('A'+i))+string(rune('A'+k/26))+string(rune('A'+k%26)))
+		}
+		setAdd(w, i, add...)
+	}
+}
+
 // testSchemaFirst: lower case never comes as far as the webhook.
 func testSchemaFirst(r *refusals) {
 	before := r.calls()
@@ -316,6 +357,15 @@ func testLostDefaults(r *refusals) {
 				"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID")},
 			nil,
 		},
+		"a name that plays tricks on a terminal": {
+			[]computeapi.WorkloadTweak{
+				computeapi.WithAdd("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP"),
+				func(w *computeapi.Workload) {
+					w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Name = "b\u00fc\"\n\x1b[1A"
+				},
+			},
+			[]string{"container \"b\u00fc\\\"\\n\\x1b[1A\" loses defaults" + from + "SETUID"},
+		},
 		"one warning for each container": {
 			[]computeapi.WorkloadTweak{
 				computeapi.WithContainer("log", "log:1"), computeapi.WithContainer("vpn", "vpn:1"), computeapi.WithDrop("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID"),
@@ -359,16 +409,14 @@ func testDefaultClass(r *refusals) {
 	}
 	defer r.until(workload("settling", computeapi.WithAdd("CHOWN")), invalid("Workload", "settling",
 		forbidden(0, -1, `runtime class "unikernel" grants no capabilities; runtime class "general-purpose" grants everything this object adds`)))
-	defer r.setDefault("unikernel", true)
-	defer r.setDefault("edge", false)
-	defer r.setDefault("web", false)
+	defer r.setDefaults("unikernel")
 
 	r.run("none", func(r *refusals) {
-		r.setDefault("unikernel", false)
+		r.setDefaults()
 		sendAll(r, required(`no runtime class is the default; choose one of "edge", "general-purpose", "unikernel", "web"`))
 	})
 	r.run("another one", func(r *refusals) {
-		r.setDefault("web", true)
+		r.setDefaults("web")
 		sendAll(r, func(string) answer { return accepted() })
 		// Refusals may rest on classes that were read up to a second ago.
 		w := workload("another", computeapi.WithAdd("NET_ADMIN"))
@@ -376,14 +424,11 @@ func testDefaultClass(r *refusals) {
 			`which grants NET_BIND_SERVICE; runtime class "edge" grants everything this object adds`)))
 	})
 	r.run("two", func(r *refusals) {
-		r.setDefault("web", true)
-		r.setDefault("edge", true)
+		r.setDefaults("web", "edge")
 		sendAll(r, required(`"edge" and "web" are both the default; choose one`))
 	})
 	r.run("three", func(r *refusals) {
-		r.setDefault("web", true)
-		r.setDefault("edge", true)
-		r.setDefault("unikernel", true)
+		r.setDefaults("web", "edge", "unikernel")
 		sendAll(r, required(`"edge", "unikernel", "web" are all the default; choose one`))
 	})
 }

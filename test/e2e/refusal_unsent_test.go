@@ -47,6 +47,15 @@ func (r *refusals) patchStatus(o client.Object, patch string) answer {
 	})
 }
 
+// replicas changes how many Instances a Workload wants in its first placement.
+func (r *refusals) replicas(o client.Object, replicas int) answer {
+	r.t.Helper()
+	return r.ask(func(ctx context.Context, c client.Client) error {
+		return c.Patch(ctx, o, client.RawPatch(types.JSONPatchType,
+			fmt.Appendf(nil, `[{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":%d}]`, replicas)))
+	})
+}
+
 // scale sends a JSON merge patch to the scale of a deployment.
 func (r *refusals) scale(o client.Object, replicas int) answer {
 	r.t.Helper()
@@ -79,10 +88,7 @@ func (r *refusals) unjudged(kind string, o client.Object) {
 		{"replicas", func() answer {
 			switch kind {
 			case "Workload":
-				return r.ask(func(ctx context.Context, c client.Client) error {
-					return c.Patch(ctx, o, client.RawPatch(types.JSONPatchType,
-						[]byte(`[{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":3}]`)))
-				})
+				return r.replicas(o, 3)
 			case "WorkloadDeployment":
 				return r.scale(o, 3)
 			default:
@@ -222,5 +228,5 @@ func testOddObjects(r *refusals) {
 			})
 		}
 	}
-	r.noEvaluationErrors(r.t, r.ctx)
+	r.noEvaluationErrors(r.ctx, r.t)
 }
