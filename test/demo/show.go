@@ -22,12 +22,10 @@ func show(ctx context.Context, keep bool, out, errOut io.Writer) (err error) {
 	defer also(&err, remove)
 
 	p.say("Causeway: one story, told by an API server without it and then with it.\n")
-	p.begin("# building what is not built yet")
 	programs, causeway, err := build(ctx, dir, errOut)
 	if err != nil {
 		return orCause(ctx, err)
 	}
-	p.end(time.Since(began), "")
 
 	started := time.Now()
 	p.begin("# a control plane, the CRDs, a runtime class and the platform start")

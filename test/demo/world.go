@@ -42,6 +42,9 @@ func build(ctx context.Context, dir string, log io.Writer) (controlplane.Binarie
 	if err != nil {
 		return programs, "", err
 	}
+	if os.Getenv(environment.BinaryVariable) == "" {
+		_, _ = fmt.Fprintln(log, "building causeway")
+	}
 	causeway, err := environment.Binary(ctx, dir, false)
 	return programs, causeway, err
 }
