@@ -27,9 +27,9 @@ func Rules() []Rule { return slices.Clone(all) }
 // The rules about the Pod as a whole.
 var (
 	evicted = Rule{"evicted", reason.Disrupted, Retrying,
-		"status.reason is Evicted", "was evicted from its node."}
+		"the Pod's status.reason is Evicted", "was evicted from its node."}
 	evictedOverLimit = Rule{"evicted-over-limit", reason.Disrupted, Permanent,
-		"status.reason is Evicted, and the message says that the Pod used more than its own limit",
+		"the Pod's status.reason is Evicted, and the message says that the Pod used more than its own limit",
 		"was evicted from its node because it used more than it may. Raise the limit, or have it use less."}
 	preempted = Rule{"preempted", reason.Disrupted, Retrying,
 		"DisruptionTarget is True with reason PreemptionByScheduler, or status.reason is Preempting, while a container is down",
@@ -40,12 +40,12 @@ var (
 		"the Pod failed at admission to its node: OutOfcpu, NodeAffinity, UnexpectedAdmissionError and the like",
 		"was refused by the node it was placed on."}
 	nodeLost = Rule{"node-lost", reason.Disrupted, Retrying,
-		"status.reason is NodeLost, NodeShutdown, Shutdown or Terminated; or the Pod failed and the node only says that it lost the container",
+		"the Pod's status.reason is NodeLost, NodeShutdown, Shutdown or Terminated; or the Pod failed and the node only says that it lost the container",
 		"was lost with its node."}
 	deadlineExceeded = Rule{"deadline-exceeded", reason.InstanceCrashing, Permanent,
-		"status.reason is DeadlineExceeded", "was ended because it ran for longer than it may"}
+		"the Pod's status.reason is DeadlineExceeded", "was ended because it ran for longer than it may"}
 	podFailed = Rule{"pod-failed", reason.InstanceCrashing, Retrying,
-		"status.phase is Failed and no container tells why", "has failed."}
+		"the Pod's phase is Failed and no container tells why", "has failed."}
 	unschedulable = Rule{"unschedulable", reason.Unschedulable, Retrying,
 		"PodScheduled is False with reason Unschedulable for longer than the grace", "fits on no node yet. The platform keeps trying."}
 )
@@ -90,10 +90,10 @@ var (
 		"the node's own view of Secrets, ConfigMaps or Services is not synced, or it could not ask for them in time, for less than the grace",
 		"waits for its node to read the data it refers to."}
 	notReadyLong = Rule{"node-not-ready", reason.ConfigurationError, Retrying,
-		"the same for longer than the grace", "cannot start yet: its node could not read the data it refers to. The platform keeps trying."}
+		"the node's own view of Secrets, ConfigMaps or Services is not synced, or it could not ask for them in time, for longer than the grace", "cannot start yet: its node could not read the data it refers to. The platform keeps trying."}
 	waitsOddly = Rule{"waits", "", Transient,
 		"a waiting reason that nobody knows and that ends in Error, Failed or BackOff, for less than the grace", "does not start yet."}
-	waitsLong = Rule{"waits-long", reason.NotRunning, Retrying, "the same for longer than the grace", "does not start."}
+	waitsLong = Rule{"waits-long", reason.NotRunning, Retrying, "a waiting reason that nobody knows and that ends in Error, Failed or BackOff, for longer than the grace", "does not start."}
 )
 
 // The rules about containers that the runtime does not start: RunContainerError,
@@ -118,7 +118,7 @@ var (
 	startHiccup = Rule{"start-hiccup", "", Transient,
 		"the runtime's message tells a hiccup or tells nothing, once, for less than the grace", "could not be started and is being tried again."}
 	startFailing = Rule{"start-failing", reason.InstanceCrashing, Retrying,
-		"the same a second time, or for longer than the grace, or in CrashLoopBackOff",
+		"the runtime's message tells a hiccup or tells nothing, a second time, or for longer than the grace, or in CrashLoopBackOff",
 		"repeatedly fails to start. The platform keeps trying."}
 )
 
