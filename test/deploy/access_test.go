@@ -49,6 +49,7 @@ func TestPermissions(t *testing.T) {
 		{"get", "", "secrets", "", ownNamespace, "causeway-tls"},
 		{"get", "", "pods", "", "x", "p"},
 		{"patch", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "", "causeway-webhook"},
+		{"get", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "", "another"},
 	}
 	for name, tc := range map[string]struct{ may, mayNot []ask }{
 		"default":      {append(append([]ask{}, refusal...), status...), never},

@@ -63,7 +63,8 @@ func certificate(t *testing.T) string {
 	dir := t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"causeway-webhook." + ownNamespace + ".svc", "causeway-status." + ownNamespace + ".svc"}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	require.NoError(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
@@ -128,9 +129,7 @@ func TestMissingCRDsAtStart(t *testing.T) {
 	bare, err := controlplane.Start(t.Context(), controlplane.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, bare.Stop()) }()
-	objects, err := install.Render(overlay("default"))
-	require.NoError(t, err)
-	require.NoError(t, install.Install(t.Context(), bare.AdminConfig(), objects, install.Options{}))
+	require.NoError(t, install.Install(t.Context(), bare.AdminConfig(), rendered(t, overlay("default")), install.Options{}))
 	account, err := bare.ServiceAccountConfig(t.Context(), ownNamespace, ownAccount)
 	require.NoError(t, err)
 	kubeconfig := kubeconfigFor(t, account)

@@ -69,8 +69,7 @@ func started(t *testing.T, dir string, options controlplane.Options) *running {
 		return ""
 	}}
 
-	r.objects, err = install.Render(dir)
-	require.NoError(t, err)
+	r.objects = rendered(t, dir)
 	require.NoError(t, install.Install(ctx, r.AdminConfig(), r.objects, r.options))
 	r.deployment = &appsv1.Deployment{}
 	convert(t, one(t, r.objects, "Deployment"), r.deployment)

@@ -74,8 +74,7 @@ func installCRDs(ctx context.Context) error {
 // Services, which nobody serves).
 func deployed(t *testing.T, dir string, s *stub) []*unstructured.Unstructured {
 	t.Helper()
-	objects, err := install.Render(dir)
-	require.NoError(t, err)
+	objects := rendered(t, dir)
 	var options install.Options
 	if s != nil {
 		options = install.Options{WebhookURL: func(string) string { return s.url }, CABundle: s.ca}
@@ -89,6 +88,14 @@ func deployed(t *testing.T, dir string, s *stub) []*unstructured.Unstructured {
 		require.NoError(t, install.Uninstall(context.Background(), cp.AdminConfig(), rest))
 	})
 	return objects
+}
+
+// rendered is a kustomization less what cert-manager acts on, which is not here: test/certmanager is for that.
+func rendered(t *testing.T, dir string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := install.Render(dir)
+	require.NoError(t, err)
+	return install.WithoutCertManager(objects)
 }
 
 func overlay(name string) string { return filepath.Join("..", "..", "deploy", "overlays", name) }
