@@ -13,7 +13,7 @@ CONTROLLER_GEN := sigs.k8s.io/controller-tools/cmd/controller-gen@v0.21.0
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^## / { print "\n" substr($$0, 4) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^## / { print "\n" substr($$0, 4) } /^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ## Everyday
 
@@ -49,6 +49,23 @@ control-plane: ## Build etcd and kube-apiserver into the user's cache, once
 .PHONY: build-race
 build-race: ## Build bin/causeway-race, which the end-to-end tests run
 	CGO_ENABLED=1 go build -race -ldflags '$(LDFLAGS)' -o bin/causeway-race ./cmd/causeway
+
+## Install
+
+# What of deploy/ goes into install.yaml; an empty one is left as it is there.
+# Not from the environment, where such names are common.
+OVERLAY    := default
+COMPONENTS :=
+NAMESPACE  :=
+PREFIX     :=
+IMAGE      :=
+
+.PHONY: install-manifest
+install-manifest: ## Write bin/install.yaml; OVERLAY, COMPONENTS, NAMESPACE, PREFIX and IMAGE say what
+	@mkdir -p bin
+	cd test && go run ./install/manifest -overlay "$(OVERLAY)" -components "$(COMPONENTS)" \
+		-namespace "$(NAMESPACE)" -prefix "$(PREFIX)" -image "$(IMAGE)" >../bin/install.yaml.part
+	mv bin/install.yaml.part bin/install.yaml
 
 ## Before a commit
 
