@@ -108,13 +108,26 @@ func (b *Balancer) follow(ctx context.Context) {
 				active = p
 			}
 		}
-		b.turn(active)
+		if active != nil || !b.hung(ctx) {
+			b.turn(active)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// hung tells that the process connections go to runs and answers nothing. No
+// one takes it out of rotation then until another has taken over.
+func (b *Balancer) hung(ctx context.Context) bool {
+	p := b.Active()
+	if p == nil || p.Ended() {
+		return false
+	}
+	status, _ := p.probe(ctx, "/healthz")
+	return status == 0 && !p.Ended()
 }
 
 func (b *Balancer) turn(active *Process) {

@@ -68,6 +68,8 @@ type Options struct {
 	// further arguments.
 	Webhook, Statuspatch         int
 	WebhookArgs, StatuspatchArgs []string
+	// Proxy has the processes reach the API server through Environment.Proxy.
+	Proxy bool
 	// Platform is the stand-in platform; none if nil. Its Config is filled in.
 	Platform *platform.Options
 	// Out gets what the processes log.
@@ -81,6 +83,8 @@ type Environment struct {
 	Platform *platform.Platform
 	// RefusalFront and StatusFront stand in for the two Services.
 	RefusalFront, StatusFront *Balancer
+	// Proxy is nil unless Options asked for one.
+	Proxy *Proxy
 	// Webhooks and Sidecars are the processes running, in the order started.
 	Webhooks, Sidecars []*Process
 
@@ -137,6 +141,9 @@ func (e *Environment) Stop() error {
 		if b != nil {
 			b.Stop()
 		}
+	}
+	if e.Proxy != nil {
+		e.Proxy.Stop()
 	}
 	if e.ControlPlane != nil {
 		errs = append(errs, e.ControlPlane.Stop())
@@ -278,6 +285,12 @@ func (e *Environment) installDeploy(ctx context.Context) error {
 	account, err := e.ServiceAccountConfig(ctx, Namespace, ServiceAccount)
 	if err != nil {
 		return err
+	}
+	if e.options.Proxy {
+		if e.Proxy, err = StartProxy(account); err != nil {
+			return err
+		}
+		account = e.Proxy.Config(account)
 	}
 	e.kubeconfig = filepath.Join(e.dir, "causeway.kubeconfig")
 	return controlplane.WriteKubeconfig(e.kubeconfig, account)
