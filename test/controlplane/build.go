@@ -93,13 +93,20 @@ func buildBinaries(ctx context.Context, log io.Writer) (Binaries, error) {
 
 // goBuild compiles p into out, in the module at dir, and starts it once to see
 // that it runs and says the right version.
-func goBuild(ctx context.Context, dir string, p program, version, out string) error {
+func goBuild(ctx context.Context, dir string, p program, version, out string) (err error) {
+	// A build that is cut off leaves its work behind; here it leaves with this.
+	work, err := os.MkdirTemp("", "causeway-build-")
+	if err != nil {
+		return fmt.Errorf("make a folder to build in: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	build := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
 		"-ldflags", p.ldflags(version), "-o", out, p.pkg)
 	build.Dir = dir
 	// The caller may itself run under other settings: a race build, a workspace,
 	// a cross build. None of them is meant for these programs.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH,
+		"GOTMPDIR="+work)
 	if err := runQuietly(ctx, build); err != nil {
 		return err
 	}
