@@ -25,9 +25,11 @@ const (
 	// 4.9 s, with 500 ms 6.2 s, and the promise after a crash is 5 s.
 	leaseRetry = 200 * time.Millisecond
 
-	// leaseTimeout bounds one renewal, so that there is time for a second one,
+	// A connection on which nothing came for so long is pinged, and closed if the
+	// ping stays unanswered for so long. That leaves time for a second renewal,
 	// over a new connection, before the lease is lost.
-	leaseTimeout = 900 * time.Millisecond
+	leaseIdle = 400 * time.Millisecond
+	leasePing = 800 * time.Millisecond
 
 	// leaseFresh is how old the last renewal may be for a write to go out. It
 	// leaves a process that was stopped a second to find out before another may

@@ -4,16 +4,20 @@ import (
 	"context"
 	"encoding/pem"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
@@ -75,33 +79,80 @@ func TestGivingTheLeaseBackEndsTheTenureBeforeItIsWritten(t *testing.T) {
 func TestALostProcessIsReplacedWithinThePromise(t *testing.T) {
 	const late = leaseRetry * 22 / 10 // a retry comes after 1 to 2.2 retry periods
 	assert.LessOrEqual(t, late+leaseDuration+late+settling, 4900*time.Millisecond, "which leaves a moment of the promised 5 s for the repair")
-	// One renewal may hang until it times out; the next has to be sent before
-	// the lease counts as lost.
-	assert.Less(t, leaseRetry+leaseTimeout+leaseRetry, leaseFresh)
+	// One renewal may meet a dead connection; the next has to be sent before the
+	// lease counts as lost.
+	assert.Less(t, leaseRetry+leaseIdle+leasePing+leaseRetry, leaseFresh)
 }
 
-// The lease does not share a connection with watches and patches, and its
-// requests end soon: a silent connection would be noticed after the lease is
-// lost.
+// The lease does not share a connection with watches and patches, and one that
+// goes silent is given up and dialled anew before the lease is lost.
 func TestTheLeaseHasAConnectionOfItsOwn(t *testing.T) {
-	protocols := make(chan string, 2)
+	peers := make(chan string, 10)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		protocols <- r.Proto
+		peers <- r.Proto + " " + r.RemoteAddr
 		status(w, http.StatusNotFound, "none")
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	a, err := newAPI(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{
-		CAData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
-	}})
+	silence := make(chan struct{})
+	a, err := newAPI(&rest.Config{
+		Host: server.URL,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		},
+		// The first connection falls silent when told.
+		Dial: func() func(context.Context, string, string) (net.Conn, error) {
+			dialled := 0
+			return func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, address)
+				if dialled++; dialled == 1 && err == nil {
+					return &silentConn{Conn: c, silence: silence, closed: make(chan struct{})}, nil
+				}
+				return c, err
+			}
+		}(),
+	})
 	require.NoError(t, err)
-	_, err = a.lease.CoordinationV1().Leases("x").Get(t.Context(), "y", metav1.GetOptions{})
-	require.True(t, apierrors.IsNotFound(err), "%v", err)
-	assert.Equal(t, "HTTP/1.1", <-protocols)
-	_, err = a.core.CoordinationV1().Leases("x").Get(t.Context(), "y", metav1.GetOptions{})
-	require.True(t, apierrors.IsNotFound(err), "%v", err)
-	assert.Equal(t, "HTTP/2.0", <-protocols)
+	put := func(client kubernetes.Interface) string {
+		_, err := client.CoordinationV1().Leases("x").Update(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "y"}}, metav1.UpdateOptions{})
+		if !apierrors.IsNotFound(err) {
+			return "failed"
+		}
+		return <-peers
+	}
+	first := put(a.lease)
+	assert.Contains(t, first, "HTTP/2.0", "which has pings")
+	assert.Equal(t, first, put(a.lease), "the connection is kept")
+	assert.NotEqual(t, first, put(a.core), "and is not shared")
+	close(silence)
+	began := time.Now()
+	assert.Equal(t, "failed", put(a.lease))
+	assert.Less(t, time.Since(began), leaseFresh)
+	assert.NotEqual(t, first, put(a.lease))
+}
+
+// silentConn lets nothing through once silence is closed.
+type silentConn struct {
+	net.Conn
+	silence, closed chan struct{}
+	once            sync.Once
+}
+
+func (c *silentConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	select {
+	case <-c.silence:
+		<-c.closed
+		return 0, net.ErrClosed
+	default:
+		return n, err
+	}
+}
+
+func (c *silentConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
 }
 
 // client-go pauses up to a minute between tries of a watch; here it is a promise

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,11 +42,7 @@ var errParentGone = errors.New("the parent does not exist")
 type api struct {
 	rest rest.Interface
 	core kubernetes.Interface
-	// lease is for what keeps this process the active one. It has a connection
-	// of its own: one that goes silent without being closed takes 3 s to be
-	// noticed under HTTP/2, and the lease would be lost in 2. Under HTTP/1.1 a
-	// request that times out takes its connection with it, and the next one
-	// dials anew.
+	// lease is for what keeps this process the active one.
 	lease kubernetes.Interface
 }
 
@@ -55,9 +53,7 @@ func newAPI(config *rest.Config) (*api, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	alone := rest.CopyConfig(config)
-	alone.Timeout, alone.NextProtos = leaseTimeout, []string{"http/1.1"}
-	lease, err := kubernetes.NewForConfig(alone)
+	lease, err := newLeaseClient(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client for the lease: %w", err)
 	}
@@ -71,6 +67,35 @@ func newAPI(config *rest.Config) (*api, error) {
 		return nil, fmt.Errorf("making a client for %s: %w", groupVersion, err)
 	}
 	return &api{rest: client, core: core, lease: lease}, nil
+}
+
+// newLeaseClient makes a client with a connection of its own, which is given up
+// soon after it has gone silent. Such a connection is noticed by pings that stay
+// unanswered, so a server that is merely slow does not count; it takes 3 s on the
+// other connection, and the lease would be lost in 2.
+func newLeaseClient(config *rest.Config) (kubernetes.Interface, error) {
+	tls, err := rest.TLSConfigFor(config)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		Proxy:             http.ProxyFromEnvironment,
+		TLSClientConfig:   tls,
+		ForceAttemptHTTP2: true,
+		HTTP2:             &http.HTTP2Config{SendPingTimeout: leaseIdle, PingTimeout: leasePing},
+	}
+	if config.Proxy != nil {
+		transport.Proxy = config.Proxy
+	}
+	transport.DialContext = (&net.Dialer{Timeout: leaseIdle + leasePing}).DialContext
+	if config.Dial != nil {
+		transport.DialContext = config.Dial
+	}
+	wrapped, err := rest.HTTPWrappersForConfig(config, transport)
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfigAndClient(config, &http.Client{Transport: wrapped})
 }
 
 // user is who the API server takes this process for.
