@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -50,18 +51,45 @@ func TestEveryFeatureUnderOtherNamesUsesExactlyWhatIsGranted(t *testing.T) {
 	t.Run("lists before it marks down", func(t *testing.T) { listsBeforeItMarksDown(t, r, f, audit, user) })
 	t.Run("makes the lease anew", func(t *testing.T) { makesTheLeaseAnew(t, c) })
 
-	var used []string
+	for _, e := range audit.of(t, user) {
+		assert.Empty(t, e.mutatingWebhooks(), "its own write: %+v", e.ObjectRef)
+	}
+	assert.ElementsMatch(t, granted(t, r.objects), used(t, audit, user))
+	assert.NotEmpty(t, overlaid(t, audit), "the overlay was called for other writers")
+}
+
+// The same for what an installation without cert-manager is granted on top.
+func TestSelfManagedCertificatesUseExactlyWhatIsGranted(t *testing.T) {
+	audit, flags := auditFlags(t)
+	r := started(t, overlay("self-managed"), controlplane.Options{APIServerFlags: flags})
+	r.start(t, "webhook", "--ca-lifetime=1m", "--cert-lifetime=6s") // soon renewed
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false")               // as above
+	r.start(t, "statuspatch")
+	own := func(verbs []string) []string {
+		return slices.DeleteFunc(verbs, func(verb string) bool {
+			return !strings.HasPrefix(verb, " secrets ") && !strings.HasPrefix(verb, "admissionregistration.k8s.io ")
+		})
+	}
+	want := own(granted(t, r.objects))
+	require.NotEmpty(t, want)
+	waitUntil(t, "all that is granted to be used", func() (bool, string) {
+		have := own(used(t, audit, "system:serviceaccount:causeway-system:causeway"))
+		unused := slices.DeleteFunc(slices.Clone(want), func(verb string) bool { return slices.Contains(have, verb) })
+		return len(unused) == 0, "unused: " + strings.Join(unused, ", ")
+	})
+}
+
+// used is what a user was seen to do, less what everybody may: ask who he is. Nothing of it may have been forbidden.
+func used(t *testing.T, audit auditLog, user string) (verbs []string) {
+	t.Helper()
 	for _, e := range audit.of(t, user) {
 		assert.NotEqual(t, http.StatusForbidden, e.ResponseStatus.Code, "%+v", e)
-		assert.Empty(t, e.mutatingWebhooks(), "its own write: %+v", e.ObjectRef)
-		if verb := verbOf(e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource, e.Verb); !slices.Contains(used, verb) {
-			used = append(used, verb)
+		verb := verbOf(e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource, e.Verb)
+		if verb != "authentication.k8s.io selfsubjectreviews create" && !slices.Contains(verbs, verb) {
+			verbs = append(verbs, verb)
 		}
 	}
-	// Everybody may ask who he is.
-	used = slices.DeleteFunc(used, func(verb string) bool { return verb == "authentication.k8s.io selfsubjectreviews create" })
-	assert.ElementsMatch(t, granted(t, r.objects), used)
-	assert.NotEmpty(t, overlaid(t, audit), "the overlay was called for other writers")
+	return verbs
 }
 
 // verbOf is one thing that is done, as text.
