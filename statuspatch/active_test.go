@@ -129,6 +129,7 @@ func TestTheLeaseHasAConnectionOfItsOwn(t *testing.T) {
 	began := time.Now()
 	assert.Equal(t, "failed", put(a.lease))
 	assert.Less(t, time.Since(began), leaseFresh)
+	assert.Equal(t, first, <-peers, "it arrived, and its answer did not")
 	assert.NotEqual(t, first, put(a.lease))
 }
 
