@@ -340,16 +340,24 @@ type metric struct {
 }
 
 var (
-	series = regexp.MustCompile(`(?m)^(\w+)(?:\{(.*)\})? (\S+)$`)
+	series = regexp.MustCompile(`^(\w+)(?:\{(.*)\})? (\S+)$`)
 	label  = regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)
 )
 
-// metricsNamed returns the series of a name that are not zero.
+// metricsNamed returns the series of a name that are not zero. The API server
+// has megabytes of others, which are not looked into.
 func metricsNamed(text, name string) []metric {
 	var out []metric
-	for _, m := range series.FindAllStringSubmatch(text, -1) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if !strings.HasPrefix(line, name) {
+			continue
+		}
+		m := series.FindStringSubmatch(line)
+		if m == nil || m[1] != name {
+			continue
+		}
 		value, err := strconv.ParseFloat(m[3], 64)
-		if m[1] != name || err != nil || value == 0 {
+		if err != nil || value == 0 {
 			continue
 		}
 		labels := map[string]string{}
