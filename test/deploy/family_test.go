@@ -100,7 +100,7 @@ func (f *family) says(t *testing.T) (deployment, workload string) {
 
 func newNamespace(t *testing.T, c client.Client, name string, labels map[string]string) {
 	t.Helper()
-	require.NoError(t, c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}))
+	require.NoError(t, client.IgnoreAlreadyExists(c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})))
 }
 
 // waitUntil bounds a wait for a state that nobody announces.
@@ -109,4 +109,12 @@ func waitUntil(t *testing.T, what string, reached func() (bool, string)) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, environment.WaitFor(ctx, what, reached))
+}
+
+// cleanup is a context for what is done when the test, and its own context, is over.
+func cleanup(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }
