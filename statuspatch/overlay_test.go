@@ -51,6 +51,12 @@ func dated(condition map[string]any, at string) map[string]any {
 	return condition
 }
 
+func with(condition map[string]any, member string, value any) map[string]any {
+	condition = maps.Clone(condition)
+	condition[member] = value
+	return condition
+}
+
 func crashingSummary(at string) map[string]any {
 	return dated(conditionJSON("Available", "False", "InstanceCrashing", "1 of 1 instances is repeatedly exiting and restarting: it exits."), at)
 }
@@ -75,6 +81,16 @@ func TestOverlayOfADeployment(t *testing.T) {
 			old:      deploymentJSON(1, 1, crashingSummary(longAgo), foreign),
 			incoming: deploymentJSON(1, 1, dated(provisioningJSON(), later), foreign),
 			want:     []any{crashingSummary(longAgo), foreign}, wantOutcome: outcomeApplied, wantOwner: "old",
+		},
+		"a member of the condition that only the writer knows is kept": {
+			old:      deploymentJSON(1, 1, crashingSummary(longAgo)),
+			incoming: deploymentJSON(1, 1, with(dated(provisioningJSON(), later), "severity", "Info")),
+			want:     []any{with(crashingSummary(longAgo), "severity", "Info")}, wantOutcome: outcomeApplied, wantOwner: "incoming",
+		},
+		"and one that the writer does not know stays": {
+			old:      deploymentJSON(1, 1, with(crashingSummary(longAgo), "severity", "Info")),
+			incoming: deploymentJSON(1, 1, dated(provisioningJSON(), later)),
+			want:     []any{with(crashingSummary(longAgo), "severity", "Info")}, wantOutcome: outcomeApplied, wantOwner: "old",
 		},
 		"so does one that moves the condition to the end of the list": {
 			old:      deploymentJSON(1, 1, crashingSummary(longAgo), foreign),

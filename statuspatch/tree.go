@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -78,7 +79,11 @@ func correctList(list, stored []any, want metav1.Condition) ([]any, error) {
 		if same, err := merge(storedItem, want); err != nil {
 			return nil, err
 		} else if reflect.DeepEqual(same, storedItem) {
-			corrected = storedItem
+			// Of members unknown here the writer's new ones are kept, and those it
+			// does not send back stay as they are stored.
+			if corrected, err = merge(union(storedItem, item), want); err != nil {
+				return nil, err
+			}
 		}
 	}
 	out := slices.Clone(list)
@@ -102,6 +107,13 @@ func find(list []any, conditionType string) (int, map[string]any) {
 		}
 	}
 	return -1, nil
+}
+
+// union has the members of both, b's where both have one.
+func union(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
 }
 
 // merge answers the item with the members of a condition set to those of want;
