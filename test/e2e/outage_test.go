@@ -76,10 +76,11 @@ func TestCompactionWhileTheWatchIsAway(t *testing.T) {
 	require.NoError(t, s.customer.List(s.ctx, list, client.InNamespace(namespace)))
 	old := list.ResourceVersion
 
-	ofInstances := func(r *http.Request) bool {
+	watches := func(r *http.Request) bool {
 		return r.Method == http.MethodGet && r.URL.Query().Get("watch") != ""
 	}
-	s.Proxy.SetFault(environment.On(ofInstances, environment.Answer(http.StatusServiceUnavailable, 0)))
+	// This answer, unlike others, has client-go try again from the version it has.
+	s.Proxy.SetFault(environment.On(watches, environment.Answer(http.StatusTooManyRequests, 1)))
 	s.Proxy.Cut()
 	require.NoError(t, patchConditions(s.ctx, s.customer, f.instance(0, 0), fleetCrashes))
 	s.waitFor("etcd to have compacted", func() (bool, string) {
@@ -88,8 +89,13 @@ func TestCompactionWhileTheWatchIsAway(t *testing.T) {
 		})
 		return apierrors.IsResourceExpired(err) || apierrors.IsGone(err), "version " + old + " is still there"
 	})
+	well, last := f.isTrue()
+	require.True(t, well, "nobody has heard of it yet: %s", last)
+	lists := func() int { return s.Proxy.Seen("/instances?") - s.Proxy.Seen("/instances?", "watch=") }
+	before := lists()
 	s.Proxy.SetFault(nil)
 	s.within(promise, "the parents to be true", f.all(fleetCrashes))
+	assert.Greater(t, lists(), before, "the watch could not be resumed")
 }
 
 // An API server that crashes takes a write of the parents with it, and
