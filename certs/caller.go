@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"bytes"
 	"net/url"
 	"slices"
 
@@ -13,6 +14,10 @@ type Caller struct {
 	Host string
 	// Bundle are the authorities it trusts, PEM; empty: those of its system.
 	Bundle []byte
+}
+
+func (c Caller) equal(other Caller) bool {
+	return c.Host == other.Host && bytes.Equal(c.Bundle, other.Bundle)
 }
 
 func callerOf(c admissionregistrationv1.WebhookClientConfig) Caller {

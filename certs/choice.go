@@ -3,22 +3,24 @@ package certs
 import (
 	"crypto/tls"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 )
 
-// defaultSettle is how long a new certificate must have been trusted before it is served. There may be several API
-// servers, and each hears of a changed configuration a moment after it was stored.
+// defaultSettle is how long the bundles must have been as they are before anything new is served by them. There may be
+// several API servers, and each hears of a changed configuration a moment after it was stored.
 const defaultSettle = 3 * time.Second
 
 // choice is what is served, and what will be once clients trust it. Any goroutine may ask for what is served; one alone
 // may change it.
 type choice struct {
-	settle time.Duration
-	served atomic.Pointer[tls.Certificate]
-	newest *tls.Certificate
-	since  time.Time // the newest has been trusted since; zero: it is not
-	said   string    // the last outcome, to say each once
+	settle  time.Duration
+	served  atomic.Pointer[tls.Certificate]
+	newest  *tls.Certificate
+	callers []Caller  // as they were last seen
+	since   time.Time // and have been since
+	kept    string    // why the newest is not served, to say it once
 }
 
 // offer makes cert the newest. The first one is served at once: there is nothing better.
@@ -26,17 +28,26 @@ func (c *choice) offer(cert *tls.Certificate) {
 	if c.newest == nil {
 		c.served.Store(cert)
 	}
-	c.newest, c.since = cert, time.Time{}
+	c.newest, c.kept = cert, ""
 }
 
 // pending tells whether something newer than what is served is known.
 func (c *choice) pending() bool { return c.newest != c.served.Load() }
 
-// decide serves the newest certificate, unless more of those who call trust the one served now. It returns what there is
-// to say about that, or nothing if it was said already.
+// see notes who calls. It tells whether they have been the same for long enough for all API servers to know.
+func (c *choice) see(callers []Caller, now time.Time) (settled bool) {
+	if c.since.IsZero() || !slices.EqualFunc(c.callers, callers, Caller.equal) {
+		c.callers, c.since = callers, now
+	}
+	return now.Sub(c.since) >= c.settle
+}
+
+// decide serves the newest certificate, unless more of those who call trust the one served now, or they have only just
+// come to trust it. It returns what there is to say about that, or nothing if it was said already.
 //
 // Those without a bundle, which trust the system's authorities, have no say; nor has anybody where nobody is known.
 func (c *choice) decide(callers []Caller, now time.Time) (news string) {
+	settled := c.see(callers, now)
 	if !c.pending() {
 		return ""
 	}
@@ -55,23 +66,15 @@ func (c *choice) decide(callers []Caller, now time.Time) (news string) {
 	}
 	switch {
 	case fresh < old:
-		c.since = time.Time{}
-		return c.say(fmt.Sprintf("Kept the old serving certificate: %d of %d webhooks verify the new one, %d the old one", fresh, all, old))
-	case old == 0: // the old one is of no use
-	case c.since.IsZero():
-		c.since = now
-		return ""
-	case now.Sub(c.since) < c.settle:
+		news = fmt.Sprintf("Kept the old serving certificate: %d of %d webhooks verify the new one, %d the old one", fresh, all, old)
+		if news == c.kept {
+			return ""
+		}
+		c.kept = news
+		return news
+	case old > 0 && !settled:
 		return ""
 	}
 	c.served.Store(c.newest)
-	return c.say(fmt.Sprintf("Serving a new certificate: %d of %d webhooks verify it", fresh, all))
-}
-
-func (c *choice) say(news string) string {
-	if news == c.said {
-		return ""
-	}
-	c.said = news
-	return news
+	return fmt.Sprintf("Serving a new certificate: %d of %d webhooks verify it", fresh, all)
 }

@@ -45,7 +45,7 @@ func TestTheOldCertificateIsServedUntilTheNewOneIsTrusted(t *testing.T) {
 			c := choice{settle: defaultSettle}
 			c.offer(old.cert)
 			assert.Same(t, old.cert, c.served.Load(), "the first one is served at once")
-			assert.False(t, c.pending())
+			assert.Empty(t, c.decide(by(old.bundle, old.bundle), tc.at.Add(-time.Hour/2)), "and nothing is said of it")
 			c.offer(fresh.cert)
 			assert.Equal(t, tc.wantNews, c.decide(tc.callers, tc.at))
 			assert.Same(t, tc.now, c.served.Load())
@@ -55,6 +55,18 @@ func TestTheOldCertificateIsServedUntilTheNewOneIsTrusted(t *testing.T) {
 			assert.Same(t, tc.later, c.served.Load())
 		})
 	}
+}
+
+func TestWhatWasTrustedForLongIsServedAtOnce(t *testing.T) {
+	authority := makeSigned(t, noon, time.Hour)
+	renewed := *authority.cert // as good as a renewed one: the same authority signed it
+	callers := []Caller{{"a.example", authority.bundle}}
+	c := choice{settle: defaultSettle}
+	c.offer(authority.cert)
+	c.decide(callers, noon)
+	c.offer(&renewed)
+	assert.Equal(t, "Serving a new certificate: 1 of 1 webhooks verify it", c.decide(callers, noon.Add(defaultSettle)))
+	assert.Same(t, &renewed, c.served.Load())
 }
 
 func TestTrustThatIsLostSettlesAnew(t *testing.T) {

@@ -71,9 +71,8 @@ type SelfManaged struct {
 	names     atomic.Pointer[[]string]
 
 	// What follows belongs to one goroutine at a time: that of NewSelfManaged, then that of Start.
-	held         holding
-	trustedSince time.Time // the newest authority has been trusted since; zero: it is not
-	renewedAt    time.Time // this process last issued an authority
+	held      holding
+	renewedAt time.Time // this process last issued an authority
 }
 
 var _ Source = (*SelfManaged)(nil)
@@ -221,7 +220,8 @@ func (s *SelfManaged) keep(ctx context.Context, secret *corev1.Secret, callers [
 	if secret != nil {
 		before = parseHolding(secret.Data)
 	}
-	held, reasons, err := s.lifetimes.renew(before, names, s.settled(before, callers, now), now)
+	trusted := s.choice.see(callers, now) && before.trustedBy(callers)
+	held, reasons, err := s.lifetimes.renew(before, names, trusted, now)
 	if err != nil || len(reasons) == 0 {
 		return held, err
 	}
@@ -241,18 +241,6 @@ func (s *SelfManaged) keep(ctx context.Context, secret *corev1.Secret, callers [
 	}
 	s.options.Logger.Info("Renewed what serves", "reason", strings.Join(reasons, "; "))
 	return held, nil
-}
-
-// settled tells whether all callers have trusted the newest authority for long enough.
-func (s *SelfManaged) settled(held holding, callers []Caller, now time.Time) bool {
-	if !held.trustedBy(callers) {
-		s.trustedSince = time.Time{}
-		return false
-	}
-	if len(s.held.authorities) == 0 || !s.held.authorities[0].Equal(held.authorities[0]) || s.trustedSince.IsZero() {
-		s.trustedSince = now
-	}
-	return now.Sub(s.trustedSince) >= s.options.Settle
 }
 
 // tooSoon holds back a second authority within a minute, as long as there is one at all: where clocks disagree, each

@@ -24,6 +24,7 @@ type Balancer struct {
 	active   *Process
 	conns    map[net.Conn]*Process
 	open     bool
+	held     bool
 }
 
 // Rotation tells whether a process is in rotation.
@@ -80,6 +81,15 @@ func (b *Balancer) Active() *Process {
 	return b.active
 }
 
+// Hold keeps connections on the process that is active now, whatever its probes
+// say. On a busy machine one of them is answered late, and a connection cut for
+// that would look like a fault of what a test is about.
+func (b *Balancer) Hold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = true
+}
+
 // Stop closes everything.
 func (b *Balancer) Stop() {
 	b.cancel()
@@ -133,7 +143,7 @@ func (b *Balancer) hung(ctx context.Context) bool {
 func (b *Balancer) turn(active *Process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.active == active {
+	if b.active == active || b.held {
 		return
 	}
 	b.active = active

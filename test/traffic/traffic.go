@@ -81,6 +81,8 @@ func Start(ctx context.Context, env *environment.Environment, namespace string) 
 	if err != nil {
 		return nil, err
 	}
+	env.RefusalFront.Hold()
+	env.StatusFront.Hold()
 	// Before Causeway was there, requests may have passed it by.
 	if t.passedBefore, err = t.failedOpen(ctx); err != nil {
 		return nil, err
