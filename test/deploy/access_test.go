@@ -97,6 +97,7 @@ func TestFlowSchemas(t *testing.T) {
 		"a parent's status":          {http.MethodPatch, api + "/namespaces/default/workloads/none/status", "causeway-reviews"},
 		"the other parent's":         {http.MethodPatch, api + "/namespaces/default/workloaddeployments/none/status", "causeway-reviews"},
 		"a parent after a conflict":  {http.MethodGet, api + "/namespaces/default/workloads/none", "causeway-reviews"},
+		"an Instance of its own":     {http.MethodPatch, api + "/namespaces/default/instances/none/status", "causeway-instances"},
 		"an Instance not settled":    {http.MethodGet, api + "/namespaces/default/instances/none", "causeway-reviews"},
 		"classes before a refusal":   {http.MethodGet, api + "/runtimeclasses", "causeway-reviews"},
 		"discovery":                  {http.MethodGet, api, "causeway-reviews"},

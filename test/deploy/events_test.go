@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tellsAgain has an Instance recover and crash in turn, until an event that was
+// tellsAgain has an Instance crash and recover in turn, until an event that was
 // written before is counted up instead of written anew.
 func tellsAgain(t *testing.T, f *family, audit auditLog, user string) {
 	written := func(verbs ...string) (n int) {
@@ -23,9 +23,9 @@ func tellsAgain(t *testing.T, f *family, audit auditLog, user string) {
 		require.Less(t, turn, 6, "three times each, and none was counted up")
 		before := written("create", "patch")
 		if turn%2 == 0 {
-			require.NoError(t, f.recovers(t.Context()))
-		} else {
 			require.NoError(t, f.crash(t.Context(), "Once more."))
+		} else {
+			require.NoError(t, f.recovers(t.Context()))
 		}
 		waitUntil(t, "an event to be written", func() (bool, string) {
 			return written("create", "patch") > before, "none"

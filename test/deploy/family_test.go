@@ -85,8 +85,11 @@ func (f *family) crash(ctx context.Context, detail string) error {
 }
 
 // recovers writes that it is ready.
-func (f *family) recovers(ctx context.Context) error {
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"conditions":[`+isReady+`]}}`))
+func (f *family) recovers(ctx context.Context) error { return f.serves(ctx, "Instance is ready") }
+
+// serves writes that it is ready, in other words each time.
+func (f *family) serves(ctx context.Context, message string) error {
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"conditions":[`+condition("Ready", "True", "Available", message)+`]}}`))
 	return f.client.Status().Patch(ctx, f.instance.DeepCopy(), patch)
 }
 
@@ -103,10 +106,13 @@ func newNamespace(t *testing.T, c client.Client, name string, labels map[string]
 	require.NoError(t, client.IgnoreAlreadyExists(c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})))
 }
 
+// patience bounds every wait here; it is no claim about Causeway.
+const patience = time.Minute
+
 // waitUntil bounds a wait for a state that nobody announces.
 func waitUntil(t *testing.T, what string, reached func() (bool, string)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	require.NoError(t, environment.WaitFor(ctx, what, reached))
 }

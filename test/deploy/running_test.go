@@ -103,7 +103,8 @@ func (r *running) startBinary(t *testing.T, path, container string, args ...stri
 		}
 		require.NotContains(t, p.Log(), "DATA RACE")
 		if t.Failed() {
-			t.Log(p.Log())
+			log := p.Log()
+			t.Log(log[max(0, len(log)-8<<10):])
 		}
 	})
 	require.NoError(t, p.WaitReady(ctx))
