@@ -22,7 +22,7 @@ build: ## Build bin/causeway, and bin/kubectl-why for your PATH
 	CGO_ENABLED=0 exec go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/ ./cmd/causeway ./cmd/kubectl-why
 
 .PHONY: test
-test: test-unit test-e2e ## Run all tests with the race detector, on a real control plane where they need one
+test: test-unit test-e2e test-certmanager ## Run all tests with the race detector, on a real control plane where they need one
 
 .PHONY: test-unit
 test-unit: ## Run the product's own tests
@@ -33,6 +33,12 @@ test-unit: ## Run the product's own tests
 .PHONY: test-e2e
 test-e2e: control-plane build-race ## Run the tests in test/, end-to-end ones included
 	cd test && CGO_ENABLED=1 CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" go test -race -count=1 -p 1 -timeout 60m ./...
+
+# A module of its own, for what cert-manager brings; compiling it takes a minute
+# or two. Without the race detector: that is for Causeway, which runs beside it.
+.PHONY: test-certmanager
+test-certmanager: control-plane build-race ## Run cert-manager's controllers beside Causeway, and renew certificates under traffic
+	cd test/certmanager && CGO_ENABLED=0 CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" go test -count=1 -timeout 15m ./...
 
 # exec, here and in "build", so that a signal that make alone is sent reaches the
 # program and not just a shell before it. The control plane is built by the demo
@@ -77,6 +83,7 @@ fmt: ## Format all Go files
 vet: ## Look for suspicious code in both modules
 	go vet ./...
 	cd test && go vet ./...
+	cd test/certmanager && go vet ./...
 
 .PHONY: generate
 generate: ## Write the generated files anew
@@ -92,6 +99,7 @@ verify: check ## Check that formatting, go.mod files and generated files are up 
 	go mod tidy -diff
 	cd test && go mod tidy -diff
 	cd test/apiserver && go mod tidy -diff
+	cd test/certmanager && go mod tidy -diff
 	@before=$$(git diff | cksum); $(MAKE) --no-print-directory generate; \
 	test "$$before" = "$$(git diff | cksum)" || { echo "generated files were out of date; commit what make generate wrote" >&2; exit 1; }
 
