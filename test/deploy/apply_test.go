@@ -21,7 +21,7 @@ var endpointSlices = schema.GroupVersionResource{Group: "discovery.k8s.io", Vers
 
 // A warning of the API server's is a field it does not know, an expression that cannot work or a name given twice.
 func TestEverythingAppliesWithoutAWarning(t *testing.T) {
-	for _, dir := range []string{overlay("default"), overlay("status-only"), overlay("refusal-only"), overlay("self-managed"), "testdata/held", "testdata/renamed"} {
+	for _, dir := range []string{overlay("default"), overlay("status-only"), overlay("refusal-only"), overlay("self-managed"), "testdata/everything", "testdata/renamed"} {
 		t.Run(uniqueName(t)+dir, func(t *testing.T) {
 			objects := deployed(t, dir, nil)
 			said := &warnings{}
