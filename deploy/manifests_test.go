@@ -120,9 +120,9 @@ func TestHoldReasonKnowsTheSameDefaults(t *testing.T) {
 
 // The API server compares precedences only; what lies between which is the point.
 func TestFlowSchemasComeBeforeTheBuiltInOnesForServiceAccounts(t *testing.T) {
-	var levels [2]flowcontrolv1.PriorityLevelConfiguration
-	var schemas [2]flowcontrolv1.FlowSchema
-	read(t, "base/flow-control.yaml", &levels[0], &schemas[0], &levels[1], &schemas[1])
+	var levels [3]flowcontrolv1.PriorityLevelConfiguration
+	var schemas [3]flowcontrolv1.FlowSchema
+	read(t, "base/flow-control.yaml", &levels[0], &schemas[0], &levels[1], &schemas[1], &levels[2], &schemas[2])
 	for i, s := range schemas {
 		assert.Equal(t, levels[i].Name, s.Spec.PriorityLevelConfiguration.Name)
 		assert.Greater(t, s.Spec.MatchingPrecedence, int32(900), "behind what keeps the cluster alive")
