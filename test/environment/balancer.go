@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -27,15 +28,15 @@ type Balancer struct {
 	held     bool
 }
 
-// Rotation tells whether a process is in rotation.
-type Rotation func(*Process, context.Context) bool
+// Rotation is the probe that tells whether a process is in rotation.
+type Rotation string
 
-var (
-	// ByReady follows /readyz, as a Service with a selector does.
-	ByReady Rotation = (*Process).Ready
-	// ByActive follows /activez, as the selector-less Service does whose
-	// EndpointSlice the active process writes.
-	ByActive Rotation = (*Process).Active
+const (
+	// ByReady is what a Service with a selector goes by.
+	ByReady Rotation = "/readyz"
+	// ByActive is true of the process that writes itself into the EndpointSlice
+	// of the selector-less Service.
+	ByActive Rotation = "/activez"
 )
 
 // StartBalancer listens on a free port of the loopback address.
@@ -98,46 +99,35 @@ func (b *Balancer) Stop() {
 	b.group.Wait()
 }
 
-// follow asks all processes at once, so that one that hangs hides no other.
+// follow asks all processes at once, so that one that hangs hides no other. One
+// that hangs stays in rotation, as in a cluster, until another takes over.
 func (b *Balancer) follow(ctx context.Context) {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		b.mu.Lock()
-		backends := b.backends
+		backends, active := b.backends, b.active
 		b.mu.Unlock()
-		answers := make([]bool, len(backends))
+		answers := make([]int, len(backends))
 		var group sync.WaitGroup
 		for i, p := range backends {
-			group.Go(func() { answers[i] = !p.Ended() && b.inRotation(p, ctx) })
+			group.Go(func() { answers[i], _ = p.probe(ctx, string(b.inRotation)) })
 		}
 		group.Wait()
-		var active *Process
+		var next *Process
 		for i, p := range backends {
-			if answers[i] {
-				active = p
+			const none = 0
+			if answers[i] == http.StatusOK || answers[i] == none && p == active && !p.Ended() && next == nil {
+				next = p
 			}
 		}
-		if active != nil || !b.hung(ctx) {
-			b.turn(active)
-		}
+		b.turn(next)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
 	}
-}
-
-// hung tells that the process connections go to runs and answers nothing. No
-// one takes it out of rotation then until another has taken over.
-func (b *Balancer) hung(ctx context.Context) bool {
-	p := b.Active()
-	if p == nil || p.Ended() {
-		return false
-	}
-	status, _ := p.probe(ctx, "/healthz")
-	return status == 0 && !p.Ended()
 }
 
 func (b *Balancer) turn(active *Process) {
