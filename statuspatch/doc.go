@@ -5,9 +5,10 @@
 // placements, and a deployment's ReplicasReady say. It reads Instances,
 // WorkloadDeployments and Workloads by watch, by review and, where doubt must be
 // settled, live. It writes those conditions and nothing else, by JSON Patch of
-// the version it read, one EndpointSlice and one Lease. It never refuses a
-// write, never writes an Instance, and never sends back what it did not decode
-// whole.
+// the version it read, one EndpointSlice, one Lease, and Events on both parents.
+// Where it observes Pods it writes one condition of an Instance besides: Available,
+// if the Pod proves it false, and to take that back. It never refuses a write, and
+// never sends back what it did not decode whole.
 //
 // Three ways lead to one pure function (package rollup) over one store (package
 // ledger):
@@ -17,6 +18,14 @@
 //   - overlay: the status webhooks of the parents correct what others are about
 //     to store;
 //   - loop: whatever a request could not do, or was never told of, is repaired.
+//
+// With Options.ObservePods the truth may begin at a Pod: package podstate judges
+// it, package podstore holds what it takes, and pods patches the Instance, which
+// goes the first way like any other write of one. A mutating webhook keeps a
+// provider from taking it back.
+//
+// An announcer tells of reasons once they are stored and nothing about them is
+// in doubt any more.
 //
 // # One writer
 //
@@ -28,7 +37,7 @@
 //
 // # Concurrency
 //
-// Package ledger has one mutex, writer another, shell.inflight and election one
+// Packages ledger and podstore have one mutex each, writer another, shell.inflight and election one
 // each. None is held while another is taken, nor across I/O, so there is no
 // order to keep and no cycle to close. The loop's queue and the settling queue
 // are client-go work queues. Goroutines: one for each watch, one for each parent

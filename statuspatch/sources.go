@@ -33,6 +33,8 @@ type source struct {
 	// whole list.
 	observe, forget func(any)
 	replace         func([]any)
+	// begun, if set, is called after the first list.
+	begun func()
 }
 
 func newSources(l *ledger.Ledger) (instances, deployments, workloads *source) {
@@ -97,7 +99,9 @@ func (s *source) Delete(o any) error { s.forget(o); return nil }
 // Replace takes in a whole list.
 func (s *source) Replace(list []any, _ string) error {
 	s.replace(list)
-	s.synced.Store(true)
+	if first := !s.synced.Swap(true); first && s.begun != nil {
+		s.begun()
+	}
 	return nil
 }
 

@@ -96,6 +96,8 @@ type Sidecar struct {
 	overlay   *overlay
 	loop      *loop
 	settler   *settler
+	announcer *announcer
+	recorder  *recorder
 	election  *election
 	endpoints *endpoints
 	log       logr.Logger
@@ -152,7 +154,7 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 		overlayOn:  o.Overlay,
 	}
 	s.hasWorkloads.Store(served[resourceWorkloads])
-	s.ledger = ledger.New(func(p ledger.Parent) { s.loop.add(p) })
+	s.ledger = ledger.New(func(p ledger.Parent) { s.loop.add(p); s.announcer.add(p) })
 	writing, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.writer = &writer{
@@ -169,6 +171,8 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 		api: a, ledger: s.ledger, metrics: m, now: time.Now, log: o.Logger.WithName("settler"),
 		queue: newQueue[types.NamespacedName]("causeway_settle"),
 	}
+	s.recorder = newRecorder(a.core, o.Logger.WithName("events"))
+	s.announcer = newAnnouncer(s.ledger, s.tenure, s.loop.plan, s.recorder.record)
 	s.shell = &shell{tenure: s.tenure, metrics: m, budget: o.Budget, log: o.Logger.WithName("review")}
 	s.instances = &instances{
 		ledger: s.ledger, writer: s.writer, metrics: m, now: time.Now, log: o.Logger.WithName("instances"),
@@ -182,6 +186,8 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 		tenure: s.tenure, log: o.Logger.WithName("election"), takeOver: s.takeOver, done: make(chan struct{}),
 	}
 	i, d, w := newSources(s.ledger)
+	d.begun = func() { s.announcer.begin(ledger.KindDeployment) }
+	w.begun = func() { s.announcer.begin(ledger.KindWorkload) }
 	s.sources, s.workloads = []*source{i, d}, w
 	return s, nil
 }
@@ -212,6 +218,8 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	}
 	run(s.watchWorkloads)
 	run(s.settler.run)
+	run(s.announcer.run)
+	run(func(ctx context.Context) { s.recorder.run(ctx, s.log.WithName("events")) })
 	if s.repairLoop {
 		run(s.loop.run)
 	}

@@ -123,9 +123,10 @@ func (l *Ledger) edit(name types.NamespacedName, a *affected, change func(*insta
 		e = &instanceEntry{}
 		l.instances[name] = e
 	}
-	before := e.effective()
+	before, proposed := e.effective(), e.pending
 	change(e)
 	after := e.effective()
+	l.unsettled.move(proposed, e.pending)
 	if after == nil {
 		delete(l.instances, name)
 	}

@@ -17,6 +17,7 @@ type Ledger struct {
 	instances   map[types.NamespacedName]*instanceEntry
 	deployments map[types.UID]*deploymentEntry
 	workloads   map[types.UID]*workloadEntry
+	unsettled   unsettled
 }
 
 type instanceEntry struct {
@@ -63,6 +64,7 @@ func New(notify func(Parent)) *Ledger {
 		instances:   map[types.NamespacedName]*instanceEntry{},
 		deployments: map[types.UID]*deploymentEntry{},
 		workloads:   map[types.UID]*workloadEntry{},
+		unsettled:   unsettled{},
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	computeGroup = "compute.datumapis.com"
 	leaseGroup   = "coordination.k8s.io"
 	sliceGroup   = "discovery.k8s.io"
+	eventGroup   = "events.k8s.io"
 )
 
 // Causeway may do what it does, in each overlay, and none of what would make it dangerous.
@@ -33,6 +34,7 @@ func TestPermissions(t *testing.T) {
 		{"get", computeGroup, "workloaddeployments", "", "x", "d"},
 		{"patch", computeGroup, "workloaddeployments", "status", "x", "d"},
 		{"patch", computeGroup, "workloads", "status", "x", "w"},
+		{"create", eventGroup, "events", "", "x", ""},
 		{"create", leaseGroup, "leases", "", ownNamespace, ""},
 		{"update", leaseGroup, "leases", "", ownNamespace, "causeway-statuspatch"},
 		{"patch", sliceGroup, "endpointslices", "", ownNamespace, "causeway-status"},
@@ -46,6 +48,7 @@ func TestPermissions(t *testing.T) {
 		{"update", leaseGroup, "leases", "", "kube-system", "causeway-statuspatch"},
 		{"patch", sliceGroup, "endpointslices", "", ownNamespace, "another"},
 		{"patch", sliceGroup, "endpointslices", "", "kube-system", "causeway-status"},
+		{"delete", eventGroup, "events", "", "x", "e"},
 		{"get", "", "secrets", "", ownNamespace, "causeway-tls"},
 		{"get", "", "pods", "", "x", "p"},
 		{"patch", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "", "causeway-webhook"},

@@ -49,6 +49,7 @@ func TestEveryFeatureUnderOtherNamesUsesExactlyWhatIsGranted(t *testing.T) {
 	t.Run("reads again what conflicts", func(t *testing.T) { readsAgain(t, f, audit, user) })
 	t.Run("settles what was never stored", func(t *testing.T) { settles(t, f, audit, user) })
 	t.Run("lists before it marks down", func(t *testing.T) { listsBeforeItMarksDown(t, r, f, audit, user) })
+	t.Run("tells, and tells again", func(t *testing.T) { tellsAgain(t, f, audit, user) })
 	t.Run("makes the lease anew", func(t *testing.T) { makesTheLeaseAnew(t, c) })
 
 	for _, e := range audit.of(t, user) {
