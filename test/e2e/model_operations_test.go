@@ -459,13 +459,16 @@ func (m *model) rejectMarked() {
 	}, metav1.CreateOptions{})
 	require.NoError(m.t, err)
 	// A new configuration is in force a moment after it is stored.
-	f := m.family("probe", "main")
-	i := m.instance(f.deployments[0], 0)
+	i := &computeapi.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"},
+		Spec:       computeapi.NewWorkload(namespace, "probe").Spec.Template.Spec,
+	}
+	require.NoError(m.t, m.customer.Create(m.ctx, i))
 	m.waitFor("the rejecter to be in force", func() (bool, string) {
 		o := get(m.scene, i.Name, &computeapi.Instance{})
 		meta.SetStatusCondition(&o.Status.Conditions, condition("Degraded", metav1.ConditionFalse, "Marked", marked))
 		err := m.writer.Status().Update(m.ctx, o, client.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), "rejecter.example.com"), fmt.Sprint(err)
 	})
-	require.NoError(m.t, m.customer.Delete(m.ctx, f.workload))
+	require.NoError(m.t, m.customer.Delete(m.ctx, i))
 }
