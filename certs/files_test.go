@@ -4,16 +4,20 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestNewFilesSaysWhatToDo(t *testing.T) {
@@ -138,4 +142,65 @@ func TestEachHandshakeGetsTheNewest(t *testing.T) {
 	require.Error(t, handshake(first), "and no longer the old one")
 	require.NoError(t, listener.Close())
 	<-served
+}
+
+// What cert-manager does in an order it does not promise: the files are new before the configurations trust them.
+func TestFilesWaitUntilTheyAreTrusted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		old, fresh := makeSigned(t, time.Now(), time.Hour), makeSigned(t, time.Now(), time.Hour)
+		place := func(version string, s signed) {
+			cert, key := s.pem(t)
+			mount(t, dir, version, cert, key)
+		}
+		place("1", old)
+		callers := []Caller{{"a.example", old.bundle}}
+		var fault error
+		asked := 0
+		f, err := NewFiles(FilesOptions{Dir: dir, Callers: func(context.Context) ([]Caller, error) { asked++; return callers, fault }})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- f.Start(ctx) }()
+		after := func(d time.Duration, want signed, why string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			got, err := f.GetCertificate(nil)
+			require.NoError(t, err)
+			require.Equal(t, want.cert.Certificate, got.Certificate, why)
+			require.NoError(t, f.Ready())
+		}
+		after(20*time.Second, old, "nothing changed")
+		require.Equal(t, 1, asked, "and nobody is asked")
+		place("2", fresh)
+		after(20*time.Minute, old, "nobody trusts the new one")
+		fault = errors.New("no answer")
+		after(time.Minute, old, "nobody answers")
+		callers, fault = []Caller{{"a.example", slices.Concat(old.bundle, fresh.bundle)}}, nil
+		after(2*time.Second, old, "it is trusted, but only just")
+		after(3*time.Second, fresh, "it is trusted")
+
+		place("3", old)
+		fault = apierrors.NewForbidden(schema.GroupResource{}, "", nil)
+		after(2*time.Second, old, "who may not ask serves the newest")
+
+		place("4", fresh)
+		callers, fault = []Caller{{"b.example", fresh.bundle}}, nil
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.EqualError(t, f.Ready(), `the certificate is not for "b.example" but for ["a.example"]`)
+
+		callers, fault = []Caller{{"a.example", old.bundle}}, nil
+		place("5", old)
+		after(2*time.Second, old, "")
+		time.Sleep(2 * time.Hour)
+		place("6", makeSigned(t, time.Now(), time.Hour))
+		fault = errors.New("no answer")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.NoError(t, f.Ready(), "what has expired is not kept, whoever answers")
+		cancel()
+		require.NoError(t, <-done)
+	})
 }
