@@ -52,6 +52,12 @@ type Options struct {
 	RepairLoop bool
 	// Budget is how long one review may take at most; 0 means DefaultBudget.
 	Budget time.Duration
+	// ObservePods has the Pods behind Instances looked at, those with the labels
+	// of PodSelector where it is set. StartGrace and ScheduleGrace are those of
+	// package podstate; 0 means its defaults.
+	ObservePods               bool
+	PodSelector               string
+	StartGrace, ScheduleGrace time.Duration
 	// LeaseNamespace and LeaseName name the Lease; Identity names this process
 	// in it, and must be unique.
 	LeaseNamespace, LeaseName, Identity string
@@ -98,6 +104,7 @@ type Sidecar struct {
 	settler   *settler
 	announcer *announcer
 	recorder  *recorder
+	pods      *pods // nil unless Pods are observed
 	election  *election
 	endpoints *endpoints
 	log       logr.Logger
@@ -189,10 +196,16 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 	d.begun = func() { s.announcer.begin(ledger.KindDeployment) }
 	w.begun = func() { s.announcer.begin(ledger.KindWorkload) }
 	s.sources, s.workloads = []*source{i, d}, w
+	if o.ObservePods {
+		if s.pods, err = newPods(a, s.tenure, user, o); err != nil {
+			return nil, err
+		}
+		s.pods.follow(i)
+	}
 	return s, nil
 }
 
-// Register serves the three webhooks.
+// Register serves the webhooks.
 func (s *Sidecar) Register(mux *http.ServeMux) {
 	mux.Handle(PathInstances, s.shell.handler(hookInstances, s.instances.review))
 	deployments, workloads := s.overlay.deployment, s.overlay.workload
@@ -201,6 +214,9 @@ func (s *Sidecar) Register(mux *http.ServeMux) {
 	}
 	mux.Handle(PathDeployments, s.shell.handler(hookDeployments, deployments))
 	mux.Handle(PathWorkloads, s.shell.handler(hookWorkloads, workloads))
+	if s.pods != nil {
+		mux.Handle(PathPods, s.shell.handler(hookPods, s.pods.review))
+	}
 }
 
 // Run watches, competes for the lease and, while it is held, repairs. It
@@ -220,6 +236,9 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	run(s.settler.run)
 	run(s.announcer.run)
 	run(func(ctx context.Context) { s.recorder.run(ctx, s.log.WithName("events")) })
+	if s.pods != nil {
+		run(s.pods.run)
+	}
 	if s.repairLoop {
 		run(s.loop.run)
 	}
@@ -261,6 +280,9 @@ func (s *Sidecar) takeOver(ctx context.Context) {
 		}
 		if first {
 			s.loop.addAll()
+			if s.pods != nil {
+				s.pods.addAll()
+			}
 			first = false
 		}
 		return err == nil, nil
@@ -281,6 +303,9 @@ func (s *Sidecar) Ready() error {
 	}
 	if s.hasWorkloads.Load() && !s.workloads.synced.Load() {
 		return fmt.Errorf("the watch of %s has not synced yet", resourceWorkloads)
+	}
+	if s.pods != nil && !s.pods.source.synced.Load() {
+		return errors.New("the watch of pods has not synced yet")
 	}
 	return nil
 }

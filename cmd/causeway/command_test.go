@@ -58,6 +58,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, ran{statuspatch: &statuspatchOptions{
 		commonOptions: commonOptions{certOptions: certOptions, Port: 9444, ProbeAddress: ":8083", MetricsAddr: ":8082", LogFormat: "json"},
 		Overlay:       true, Budget: 2 * time.Second, ReplicasReady: true, RepairLoop: true,
+		StartGrace: time.Minute, ScheduleGrace: time.Minute,
 		LeaseNamespace: "causeway-system", LeaseName: "causeway-statuspatch", Advertise: "192.0.2.7",
 	}}, got)
 }
@@ -79,10 +80,11 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 	assert.Equal(t, &webhookOptions{commonOptions: wantCommon, Capabilities: "warn"}, got.webhook)
 
 	got, _, err = execute(t, append([]string{"statuspatch", "--overlay=false", "--status-budget=500ms", "--replicas-ready=false",
-		"--repair-loop=false", "--leader-elect-namespace=n", "--leader-elect-name=l", "--endpoint-slice=a/b",
+		"--repair-loop=false", "--observe-pods", "--pod-selector=a=b", "--start-grace=2m", "--schedule-grace=3m", "--leader-elect-namespace=n", "--leader-elect-name=l", "--endpoint-slice=a/b",
 		"--advertise-address=2001:db8::1"}, common...)...)
 	require.NoError(t, err)
-	assert.Equal(t, &statuspatchOptions{commonOptions: wantCommon, Budget: 500 * time.Millisecond, LeaseNamespace: "n",
+	assert.Equal(t, &statuspatchOptions{commonOptions: wantCommon, Budget: 500 * time.Millisecond, ObservePods: true,
+		PodSelector: "a=b", StartGrace: 2 * time.Minute, ScheduleGrace: 3 * time.Minute, LeaseNamespace: "n",
 		LeaseName: "l", EndpointSlice: namespacedName{Namespace: "a", Name: "b"}, Advertise: "2001:db8::1"}, got.statuspatch)
 }
 
@@ -117,11 +119,15 @@ func TestFlagErrorsAreToldAllAtOnce(t *testing.T) {
   and --cert-lifetime must be more than 0s and at most a third of --ca-lifetime, which is 1h0m0s, not 30m0s
   and --client-allowed-names needs --client-ca-file: a name is proven by a certificate`},
 		"every value of statuspatch": {
-			args: []string{"statuspatch", "--overlay=perhaps", "--endpoint-slice=x", "--status-budget=0s", "--leader-elect-namespace=A",
+			args: []string{"statuspatch", "--overlay=perhaps", "--endpoint-slice=x", "--status-budget=0s", "--pod-selector=a in",
+				"--start-grace=-1s", "--schedule-grace=0s", "--leader-elect-namespace=A",
 				"--leader-elect-name=", "--advertise-address=here"},
 			want: `--overlay must be a truth value (true or false), not "perhaps"
   and --endpoint-slice must be namespace/name, not "x"
   and --status-budget must be more than 0s, not 0s
+  and --pod-selector must be a label selector, such as a=b, not "a in"
+  and --start-grace must be more than 0s, not -1s
+  and --schedule-grace must be more than 0s, not 0s
   and --leader-elect-namespace must be the name of a namespace, not "A"
   and --leader-elect-name must be the name of a Lease, not ""
   and --advertise-address must be an IP address, not "here"; it comes from POD_IP if not given`},

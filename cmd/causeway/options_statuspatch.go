@@ -6,9 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/causeway-webhook/causeway/statuspatch/podstate"
 )
 
 // podIPVariable holds the address other replicas' API servers reach this Pod at; deploy/ fills it from the Pod's status.
@@ -21,6 +24,10 @@ type statuspatchOptions struct {
 	Budget         time.Duration
 	ReplicasReady  bool
 	RepairLoop     bool
+	ObservePods    bool
+	PodSelector    string
+	StartGrace     time.Duration
+	ScheduleGrace  time.Duration
 	LeaseNamespace string
 	LeaseName      string
 	EndpointSlice  namespacedName
@@ -41,6 +48,8 @@ func defaultStatuspatchOptions() *statuspatchOptions {
 		Budget:         2 * time.Second,
 		ReplicasReady:  true,
 		RepairLoop:     true,
+		StartGrace:     podstate.DefaultStartGrace,
+		ScheduleGrace:  podstate.DefaultScheduleGrace,
 		LeaseNamespace: "causeway-system",
 		LeaseName:      "causeway-statuspatch",
 		Advertise:      os.Getenv(podIPVariable),
@@ -58,6 +67,16 @@ func (o *statuspatchOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	status.BoolVar(&o.RepairLoop, "repair-loop", o.RepairLoop, "For diagnosis and tests: false leaves all to the webhooks.")
 	_ = status.MarkHidden("repair-loop") // fails only for a flag that does not exist
 
+	pods := sets.FlagSet("pods")
+	pods.BoolVar(&o.ObservePods, "observe-pods", o.ObservePods,
+		"Watch the Pods behind Instances, and keep the condition Available of an Instance as true as its Pod. Install deploy/components/observe-pods with it.")
+	pods.StringVar(&o.PodSelector, "pod-selector", o.PodSelector,
+		"Labels of the Pods to watch, as kubectl takes them. Empty watches all, and keeps those that an Instance controls.")
+	pods.DurationVar(&o.StartGrace, "start-grace", o.StartGrace,
+		"How long a container may fail to start, where that may be a hiccup of its node, before its Instance says so.")
+	pods.DurationVar(&o.ScheduleGrace, "schedule-grace", o.ScheduleGrace,
+		"How long a Pod may fit on no node before its Instance says so.")
+
 	leader := sets.FlagSet("leader election")
 	leader.StringVar(&o.LeaseNamespace, "leader-elect-namespace", o.LeaseNamespace,
 		"Namespace of the Lease by which one process is active and the others stand by. It is always in use.")
@@ -74,6 +93,15 @@ func (o *statuspatchOptions) validate() []error {
 	errs := o.commonOptions.validate()
 	if o.Budget <= 0 {
 		errs = append(errs, flagError("status-budget", "must be more than 0s, not %s", o.Budget))
+	}
+	if _, err := labels.Parse(o.PodSelector); err != nil {
+		errs = append(errs, flagError("pod-selector", "must be a label selector, such as a=b, not %q", o.PodSelector))
+	}
+	if o.StartGrace <= 0 {
+		errs = append(errs, flagError("start-grace", "must be more than 0s, not %s", o.StartGrace))
+	}
+	if o.ScheduleGrace <= 0 {
+		errs = append(errs, flagError("schedule-grace", "must be more than 0s, not %s", o.ScheduleGrace))
 	}
 	if len(validation.IsDNS1123Label(o.LeaseNamespace)) > 0 {
 		errs = append(errs, flagError("leader-elect-namespace", "must be the name of a namespace, not %q", o.LeaseNamespace))
