@@ -73,6 +73,32 @@ install-manifest: ## Write bin/install.yaml; OVERLAY, COMPONENTS, NAMESPACE, PRE
 		-namespace "$(NAMESPACE)" -prefix "$(PREFIX)" -image "$(IMAGE)" >../bin/install.yaml.part
 	mv bin/install.yaml.part bin/install.yaml
 
+## Release
+
+# Of a commit that bears a tag. The bytes of what is built depend on the source and
+# the Go version alone; TIME is what files in an archive are dated.
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+TIME      = $(shell git log -1 --format=%ct)
+SBOM      := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+
+.PHONY: release
+release: ## Write archives, SBOMs, install.yaml and checksums into bin/release; IMAGE is the image's name
+	@test -n "$(VERSION)" || { echo "there is no tag to name the release by: set VERSION" >&2; exit 1; }
+	@test -n "$(IMAGE)" || { echo "install.yaml needs an image: set IMAGE" >&2; exit 1; }
+	rm -rf bin/release
+	@set -e; for platform in $(PLATFORMS); do \
+		name="causeway_$(VERSION)_$${platform%/*}_$${platform#*/}"; out="bin/release/$$name"; mkdir -p "$$out"; echo "$$name"; \
+		CGO_ENABLED=0 GOOS="$${platform%/*}" GOARCH="$${platform#*/}" \
+			go build -trimpath -buildvcs=false -ldflags '-s -w -buildid= $(LDFLAGS)' -o "$$out/" ./cmd/...; \
+		go run $(SBOM) bin -json -noserial -notimestamp -version "$(VERSION)" -output "$$out.cdx.json" "$$out/causeway"; \
+		cp LICENSE README.md "$$out/"; \
+		tar -C bin/release --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(TIME)" -cf - "$$name" | gzip -n >"$$out.tar.gz"; \
+		rm -r "$$out"; \
+	done
+	$(MAKE) --no-print-directory install-manifest
+	mv bin/install.yaml bin/release/install.yaml
+	cd bin/release && sha256sum * >checksums.txt
+
 ## Before a commit
 
 .PHONY: fmt
