@@ -29,7 +29,7 @@ func show(ctx context.Context, keep bool, out, errOut io.Writer) (err error) {
 
 	started := time.Now()
 	p.begin("# a control plane, the CRDs, a runtime class and the platform start")
-	w, err := start(ctx, programs, causeway)
+	w, err := start(ctx, programs, causeway, dir)
 	if err != nil {
 		return orCause(ctx, err)
 	}
@@ -77,10 +77,11 @@ func keepRunning(ctx context.Context, w *world, dir string, p *printer) error {
 	p.say(fmt.Sprintf(`
 All of it is left running. Look around as the user who installed it:
 
-  export KUBECONFIG=%s
+  export KUBECONFIG=%s PATH=%s:$PATH
   kubectl get workloads,workloaddeployments,instances
+  kubectl why api
 
-To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, kubeconfig, os.Getpid()))
+To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, kubeconfig, dir, os.Getpid()))
 	if p.err != nil {
 		return p.err
 	}

@@ -38,6 +38,7 @@ type world struct {
 	// kubectl and reader are the customer's.
 	kubectl *kubectl.Client
 	reader  client.Client
+	plugin  plugin
 	// killed is when the active process was killed.
 	killed time.Time
 }

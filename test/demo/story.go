@@ -101,6 +101,7 @@ api    False       InstanceCrashing   <n>     3         <age>   3 of 3 instances
 			run("get workload api -o wide", `
 NAME   AVAILABLE   REASON             READY   DESIRED   AGE     MESSAGE
 api    False       InstanceCrashing   0       3         <age>   3 of 3 instances are repeatedly exiting and restarting: Container "app" keeps exiting (last exit code 1); restarting.`),
+			why("api", whyCrashing),
 		},
 	},
 	{
@@ -112,6 +113,7 @@ api    False       InstanceCrashing   0       3         <age>   3 of 3 instances
 			run("get workload api -o wide", `
 NAME   AVAILABLE   REASON                    READY   DESIRED   AGE     MESSAGE
 api    True        AvailablePlacementFound   <n>     3         <age>   At least one available placement was found; placement "main": 2 of 3 instances are repeatedly exiting and restarting.`),
+			why("api", whyPartly),
 		},
 	},
 	{
@@ -123,6 +125,7 @@ api    True        AvailablePlacementFound   <n>     3         <age>   At least 
 			run("get workload api -o wide", `
 NAME   AVAILABLE   REASON                    READY   DESIRED   AGE     MESSAGE
 api    True        AvailablePlacementFound   <n>     3         <age>   At least one available placement was found`),
+			why("api", whyReady),
 		},
 	},
 	{

@@ -51,7 +51,7 @@ func build(ctx context.Context, dir string, log io.Writer) (controlplane.Binarie
 
 // start puts the world together as it is without Causeway. It runs until stop is
 // called; on an error nothing is left running.
-func start(ctx context.Context, programs controlplane.Binaries, causeway string) (_ *world, err error) {
+func start(ctx context.Context, programs controlplane.Binaries, causeway, dir string) (_ *world, err error) {
 	// The platform lives as long as its context does, so the limit on starting
 	// must not be a deadline of it.
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -71,18 +71,21 @@ func start(ctx context.Context, programs controlplane.Binaries, causeway string)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.prepare(ctx); err != nil {
+	if err := w.prepare(ctx, dir); err != nil {
 		return nil, errors.Join(err, w.Stop())
 	}
 	return w, nil
 }
 
 // prepare makes the customer's clients and what the customer finds.
-func (w *world) prepare(ctx context.Context) (err error) {
+func (w *world) prepare(ctx context.Context, dir string) (err error) {
 	if w.kubectl, err = kubectl.New(w.Config(environment.Customer), manifests()); err != nil {
 		return err
 	}
 	if w.reader, err = w.Client(environment.Customer); err != nil {
+		return err
+	}
+	if err := w.preparePlugin(ctx, dir); err != nil {
 		return err
 	}
 	return w.publishClass(ctx)
