@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,10 +155,22 @@ func TestFilesWaitUntilTheyAreTrusted(t *testing.T) {
 			mount(t, dir, version, cert, key)
 		}
 		place("1", old)
-		callers := []Caller{{"a.example", old.bundle}}
+		var mu sync.Mutex
+		var callers []Caller
 		var fault error
 		asked := 0
-		f, err := NewFiles(FilesOptions{Dir: dir, Callers: func(context.Context) ([]Caller, error) { asked++; return callers, fault }})
+		answer := func(host string, bundle []byte, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			callers, fault = []Caller{{host, bundle}}, err
+		}
+		answer("a.example", old.bundle, nil)
+		f, err := NewFiles(FilesOptions{Dir: dir, Callers: func(context.Context) ([]Caller, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked++
+			return callers, fault
+		}})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -172,31 +185,33 @@ func TestFilesWaitUntilTheyAreTrusted(t *testing.T) {
 			require.NoError(t, f.Ready())
 		}
 		after(20*time.Second, old, "nothing changed")
+		mu.Lock()
 		require.Equal(t, 1, asked, "and nobody is asked")
+		mu.Unlock()
 		place("2", fresh)
 		after(20*time.Minute, old, "nobody trusts the new one")
-		fault = errors.New("no answer")
+		answer("", nil, errors.New("no answer"))
 		after(time.Minute, old, "nobody answers")
-		callers, fault = []Caller{{"a.example", slices.Concat(old.bundle, fresh.bundle)}}, nil
+		answer("a.example", slices.Concat(old.bundle, fresh.bundle), nil)
 		after(2*time.Second, old, "it is trusted, but only just")
 		after(3*time.Second, fresh, "it is trusted")
 
 		place("3", old)
-		fault = apierrors.NewForbidden(schema.GroupResource{}, "", nil)
+		answer("", nil, apierrors.NewForbidden(schema.GroupResource{}, "", nil))
 		after(2*time.Second, old, "who may not ask serves the newest")
 
 		place("4", fresh)
-		callers, fault = []Caller{{"b.example", fresh.bundle}}, nil
+		answer("b.example", fresh.bundle, nil)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.EqualError(t, f.Ready(), `the certificate is not for "b.example" but for ["a.example"]`)
 
-		callers, fault = []Caller{{"a.example", old.bundle}}, nil
+		answer("a.example", old.bundle, nil)
 		place("5", old)
 		after(2*time.Second, old, "")
 		time.Sleep(2 * time.Hour)
 		place("6", makeSigned(t, time.Now(), time.Hour))
-		fault = errors.New("no answer")
+		answer("", nil, errors.New("no answer"))
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		require.NoError(t, f.Ready(), "what has expired is not kept, whoever answers")
