@@ -54,7 +54,28 @@ func TestPermissions(t *testing.T) {
 		{"patch", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "", "causeway-webhook"},
 		{"get", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", "", "another"},
 	}
+	const configurations = "admissionregistration.k8s.io"
+	selfManaged := []ask{
+		{"create", "", "secrets", "", ownNamespace, ""},
+		{"get", "", "secrets", "", ownNamespace, "causeway-self-managed"},
+		{"watch", "", "secrets", "", ownNamespace, "causeway-self-managed"},
+		{"patch", "", "secrets", "", ownNamespace, "causeway-self-managed"},
+		{"patch", configurations, "validatingwebhookconfigurations", "", "", "causeway-webhook"},
+		{"patch", configurations, "validatingwebhookconfigurations", "", "", "causeway-status"},
+		{"watch", configurations, "mutatingwebhookconfigurations", "", "", "causeway-overlay"},
+		{"patch", configurations, "mutatingwebhookconfigurations", "", "", "causeway-overlay"},
+	}
+	strangers := []ask{
+		{"get", "", "secrets", "", ownNamespace, "causeway-tls"},
+		{"get", "", "secrets", "", "kube-system", "causeway-self-managed"},
+		{"list", "", "secrets", "", ownNamespace, ""},
+		{"delete", "", "secrets", "", ownNamespace, "causeway-self-managed"},
+		{"patch", configurations, "validatingwebhookconfigurations", "", "", "another"},
+		{"patch", configurations, "mutatingwebhookconfigurations", "", "", "another"},
+		{"create", configurations, "validatingwebhookconfigurations", "", "", ""},
+	}
 	for name, tc := range map[string]struct{ may, mayNot []ask }{
+		"self-managed": {append(append(append([]ask{}, refusal...), status...), selfManaged...), strangers},
 		"default":      {append(append([]ask{}, refusal...), status...), never},
 		"refusal-only": {refusal, append(append([]ask{}, never...), status[3:]...)},
 		"status-only":  {status, append(append([]ask{}, never...), refusal[0])},
