@@ -42,6 +42,7 @@ type loop struct {
 	tenure        *tenure
 	metrics       *metrics
 	replicasReady bool
+	degraded      bool
 	now           func() time.Time
 	log           logr.Logger
 
@@ -160,13 +161,13 @@ func (l *loop) plan(p ledger.Parent) (plan, bool) {
 		if !ok {
 			return plan{}, false
 		}
-		return planDeployment(view, causeRepair, l.replicasReady, l.now()), true
+		return planDeployment(view, causeRepair, l.replicasReady, l.degraded, l.now()), true
 	}
 	view, ok := l.ledger.Workload(p.UID)
 	if !ok {
 		return plan{}, false
 	}
-	return planWorkload(view, l.now()), true
+	return planWorkload(view, l.degraded, l.now()), true
 }
 
 // repairs remembers, for each parent that was repaired of late, what it was

@@ -23,6 +23,7 @@ import (
 type overlay struct {
 	ledger        *ledger.Ledger
 	replicasReady bool
+	degraded      bool
 	// user is Causeway itself, whose writes are right already.
 	user string
 	now  func() time.Time
@@ -80,6 +81,10 @@ func (o *overlay) deploymentCorrections(oldRaw, incomingRaw []byte) ([]correctio
 		c.add("", conditionReplicasReady, old.Conditions.ReplicasReady, incoming.Conditions.ReplicasReady,
 			rollup.DeploymentReplicasReady(in, available), o.now())
 	}
+	if o.degraded {
+		c.add("", conditionDegraded, old.Conditions.Degraded, incoming.Conditions.Degraded,
+			rollup.DeploymentDegraded(in, available), o.now())
+	}
 	return c, nil
 }
 
@@ -92,10 +97,15 @@ func (o *overlay) workloadCorrections(oldRaw, incomingRaw []byte) ([]correction,
 	if incoming.Deleting || incoming.Paused {
 		return nil, nil
 	}
-	available, placements := rollup.WorkloadAvailable(o.ledger.AroundWorkload(incoming).Rollup())
+	in := o.ledger.AroundWorkload(incoming).Rollup()
+	available, placements := rollup.WorkloadAvailable(in)
 	var c corrections
 	if !heldUp(old.Conditions.Available, incoming.Conditions.Available, available) {
 		c.add("", conditionAvailable, old.Conditions.Available, incoming.Conditions.Available, available, o.now())
+	}
+	if o.degraded {
+		c.add("", conditionDegraded, old.Conditions.Degraded, incoming.Conditions.Degraded,
+			rollup.WorkloadDegraded(in, available), o.now())
 	}
 	stored := make(map[string]*ledger.Condition, len(old.Placements))
 	for _, p := range old.Placements {

@@ -33,7 +33,7 @@ const (
 )
 
 // planDeployment compares a deployment's stored conditions with its roll-up.
-func planDeployment(v ledger.DeploymentView, why cause, replicasReady bool, now time.Time) plan {
+func planDeployment(v ledger.DeploymentView, why cause, replicasReady, degraded bool, now time.Time) plan {
 	p := plan{resourceVersion: v.ResourceVersion}
 	if v.Deleting || v.Paused || !v.Written {
 		return p
@@ -50,22 +50,25 @@ func planDeployment(v ledger.DeploymentView, why cause, replicasReady bool, now 
 	if replicasReady && v.Conditions.ReplicasReady != nil && !in.Carried() {
 		p.want(at, true, v.Conditions.ReplicasReady, conditionReplicasReady, rollup.DeploymentReplicasReady(in, available), now)
 	}
+	p.wantDegraded(degraded, v.Conditions, rollup.DeploymentDegraded(in, available), now)
 	return p
 }
 
 // planWorkload compares a Workload's stored conditions, and those of its
 // placements, with their roll-up.
-func planWorkload(v ledger.WorkloadView, now time.Time) plan {
+func planWorkload(v ledger.WorkloadView, degraded bool, now time.Time) plan {
 	p := plan{resourceVersion: v.ResourceVersion}
 	if v.Deleting || v.Paused || !v.Written {
 		return p
 	}
-	available, placements := rollup.WorkloadAvailable(v.Rollup())
+	in := v.Rollup()
+	available, placements := rollup.WorkloadAvailable(in)
 	p.want("/status/conditions", v.Conditions.Listed, v.Conditions.Available, conditionAvailable, available, now)
 	for i, placement := range v.Placements {
 		at := "/status/placements/" + strconv.Itoa(i) + "/conditions"
 		p.want(at, placement.Conditions.Listed, placement.Conditions.Available, conditionAvailable, placements[i], now)
 	}
+	p.wantDegraded(degraded, v.Conditions, rollup.WorkloadDegraded(in, available), now)
 	return p
 }
 

@@ -133,6 +133,8 @@ func readConditions(list []metav1.Condition) ledger.Conditions {
 			c.Available = &ledger.Condition{Index: i, Condition: list[i]}
 		case list[i].Type == conditionReplicasReady && c.ReplicasReady == nil:
 			c.ReplicasReady = &ledger.Condition{Index: i, Condition: list[i]}
+		case list[i].Type == conditionDegraded && c.Degraded == nil:
+			c.Degraded = &ledger.Condition{Index: i, Condition: list[i]}
 		}
 	}
 	return c

@@ -47,6 +47,9 @@ type Options struct {
 	Overlay bool
 	// ReplicasReady keeps a deployment's ReplicasReady too.
 	ReplicasReady bool
+	// Degraded keeps a condition Degraded on both parents; without it, one that
+	// was kept before is taken away.
+	Degraded bool
 	// RepairLoop repairs what the requests could not. It is there to be turned
 	// off in tests.
 	RepairLoop bool
@@ -166,12 +169,12 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 	s.stop = stop
 	s.writer = &writer{
 		api: a, ledger: s.ledger, tenure: s.tenure, metrics: m,
-		replicasReady: o.ReplicasReady, now: time.Now, timeout: commitTimeout, ctx: writing,
+		replicasReady: o.ReplicasReady, degraded: o.Degraded, now: time.Now, timeout: commitTimeout, ctx: writing,
 		lines: map[ledger.Parent]*line{},
 	}
 	s.loop = &loop{
 		ledger: s.ledger, writer: s.writer, tenure: s.tenure, metrics: m,
-		replicasReady: o.ReplicasReady, now: time.Now, log: o.Logger.WithName("loop"),
+		replicasReady: o.ReplicasReady, degraded: o.Degraded, now: time.Now, log: o.Logger.WithName("loop"),
 		queue: newQueue[ledger.Parent]("causeway_repair"),
 	}
 	s.settler = &settler{
@@ -186,7 +189,7 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 		hasWorkloads: s.hasWorkloads.Load, settle: s.settler.add, repair: s.loop.add,
 	}
 	s.overlay = &overlay{
-		ledger: s.ledger, replicasReady: o.ReplicasReady, user: user, now: time.Now, log: o.Logger.WithName("overlay"),
+		ledger: s.ledger, replicasReady: o.ReplicasReady, degraded: o.Degraded, user: user, now: time.Now, log: o.Logger.WithName("overlay"),
 	}
 	s.election = &election{
 		core: a.lease, namespace: o.LeaseNamespace, name: o.LeaseName, identity: o.Identity,

@@ -38,7 +38,7 @@ func (t *deploymentTarget) plan(ctx context.Context, why cause) (plan, error) {
 	if t.live != nil && (!ok || ledger.Newer(t.live.ResourceVersion, view.ResourceVersion)) {
 		view = t.ledger.Around(t.live)
 	}
-	return planDeployment(view, why, t.replicasReady, t.now()), nil
+	return planDeployment(view, why, t.replicasReady, t.degraded, t.now()), nil
 }
 
 func (t *deploymentTarget) patch(ctx context.Context, patch []byte) error {
@@ -72,7 +72,7 @@ func (t *workloadTarget) plan(ctx context.Context, _ cause) (plan, error) {
 	if t.live != nil && (!ok || ledger.Newer(t.live.ResourceVersion, view.ResourceVersion)) {
 		view = t.ledger.AroundWorkload(t.live)
 	}
-	return planWorkload(view, t.now()), nil
+	return planWorkload(view, t.degraded, t.now()), nil
 }
 
 func (t *workloadTarget) patch(ctx context.Context, patch []byte) error {

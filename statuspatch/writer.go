@@ -49,6 +49,7 @@ type writer struct {
 	tenure        *tenure
 	metrics       *metrics
 	replicasReady bool
+	degraded      bool
 	now           func() time.Time
 	// timeout bounds one commit, waiters or not.
 	timeout time.Duration

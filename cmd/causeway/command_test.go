@@ -79,11 +79,11 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, &webhookOptions{commonOptions: wantCommon, Capabilities: "warn"}, got.webhook)
 
-	got, _, err = execute(t, append([]string{"statuspatch", "--overlay=false", "--status-budget=500ms", "--replicas-ready=false",
+	got, _, err = execute(t, append([]string{"statuspatch", "--overlay=false", "--status-budget=500ms", "--replicas-ready=false", "--degraded-condition",
 		"--repair-loop=false", "--observe-pods", "--pod-selector=a=b", "--start-grace=2m", "--schedule-grace=3m", "--leader-elect-namespace=n", "--leader-elect-name=l", "--endpoint-slice=a/b",
 		"--advertise-address=2001:db8::1"}, common...)...)
 	require.NoError(t, err)
-	assert.Equal(t, &statuspatchOptions{commonOptions: wantCommon, Budget: 500 * time.Millisecond, ObservePods: true,
+	assert.Equal(t, &statuspatchOptions{commonOptions: wantCommon, DegradedCondition: true, Budget: 500 * time.Millisecond, ObservePods: true,
 		PodSelector: "a=b", StartGrace: 2 * time.Minute, ScheduleGrace: 3 * time.Minute, LeaseNamespace: "n",
 		LeaseName: "l", EndpointSlice: namespacedName{Namespace: "a", Name: "b"}, Advertise: "2001:db8::1"}, got.statuspatch)
 }

@@ -20,18 +20,20 @@ const podIPVariable = "POD_IP"
 // statuspatchOptions are the flags of `causeway statuspatch`.
 type statuspatchOptions struct {
 	commonOptions
-	Overlay        bool
-	Budget         time.Duration
-	ReplicasReady  bool
-	RepairLoop     bool
-	ObservePods    bool
-	PodSelector    string
-	StartGrace     time.Duration
-	ScheduleGrace  time.Duration
-	LeaseNamespace string
-	LeaseName      string
-	EndpointSlice  namespacedName
-	Advertise      string
+	Overlay       bool
+	Budget        time.Duration
+	ReplicasReady bool
+	RepairLoop    bool
+	// DegradedCondition is the one exception to leaving other condition types alone.
+	DegradedCondition bool
+	ObservePods       bool
+	PodSelector       string
+	StartGrace        time.Duration
+	ScheduleGrace     time.Duration
+	LeaseNamespace    string
+	LeaseName         string
+	EndpointSlice     namespacedName
+	Advertise         string
 }
 
 func defaultStatuspatchOptions() *statuspatchOptions {
@@ -64,6 +66,8 @@ func (o *statuspatchOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"The longest one Instance status write may be held up. What is not done by then the repair loop does.")
 	status.BoolVar(&o.ReplicasReady, "replicas-ready", o.ReplicasReady,
 		"Correct the condition ReplicasReady of WorkloadDeployments too.")
+	status.BoolVar(&o.DegradedCondition, "degraded-condition", o.DegradedCondition,
+		"Keep a condition Degraded on Workloads and WorkloadDeployments, True while one is available and partly failing. Set it alike on all planes; without it, what was kept before is removed.")
 	status.BoolVar(&o.RepairLoop, "repair-loop", o.RepairLoop, "For diagnosis and tests: false leaves all to the webhooks.")
 	_ = status.MarkHidden("repair-loop") // fails only for a flag that does not exist
 

@@ -23,6 +23,7 @@ func runStatuspatch(ctx context.Context, o *statuspatchOptions) error {
 			Config:           env.config,
 			Overlay:          o.Overlay,
 			ReplicasReady:    o.ReplicasReady,
+			Degraded:         o.DegradedCondition,
 			RepairLoop:       o.RepairLoop,
 			Budget:           o.Budget,
 			ObservePods:      o.ObservePods,

@@ -37,8 +37,8 @@ func (c *Condition) Value() *metav1.Condition {
 type Conditions struct {
 	// Listed tells that the object has the list, be it empty.
 	Listed bool
-	// Available and ReplicasReady are the first of their type, or nil.
-	Available, ReplicasReady *Condition
+	// Available, ReplicasReady and Degraded are the first of their type, or nil.
+	Available, ReplicasReady, Degraded *Condition
 }
 
 // Deployment is one version of a WorkloadDeployment. It is immutable once it

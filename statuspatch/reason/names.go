@@ -43,6 +43,8 @@ const (
 	// AwaitingPropagation is a deployment's ReplicasReady=False for want of
 	// data, and an Instance's reason for the same.
 	AwaitingPropagation = "AwaitingPropagation"
+	// AsExpected is Degraded=False, a condition that only Causeway writes.
+	AsExpected = "AsExpected"
 	// AvailableDeploymentFound is a placement's Available=True.
 	AvailableDeploymentFound = "AvailableDeploymentFound"
 	// NoAvailableDeployments is a placement's Available=False without a cause.
