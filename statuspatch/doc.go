@@ -2,10 +2,9 @@
 // WorkloadDeployment and Workload.
 //
 // It decides what the condition Available of both parents, of a Workload's
-// placements, and a deployment's ReplicasReady say, and where it
-// is asked for, Degraded of both parents. It reads Instances,
-// WorkloadDeployments and Workloads by watch, by review and, where doubt must be
-// settled, live. It writes those conditions and nothing else, by JSON Patch of
+// placements, and a deployment's ReplicasReady say, and where it is asked for,
+// Degraded of both parents. It reads Instances, WorkloadDeployments and Workloads
+// by watch, by review and, where doubt must be settled, live. It writes those conditions and nothing else, by JSON Patch of
 // the version it read, one EndpointSlice, one Lease, and Events on both parents.
 // Where it observes Pods it writes one condition of an Instance besides: Available,
 // if the Pod proves it false, and to take that back. It never refuses a write, and
