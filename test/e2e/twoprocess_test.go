@@ -33,6 +33,7 @@ import (
 // writer calls the standby, which must do nothing. Whoever reads the parents
 // never sees them down, and at rest they say exactly what is so.
 func TestTwoProcessesChangePlacesAndNeverMarkAServingWorkloadDown(t *testing.T) {
+	t.Parallel() // it mostly waits for leases to run out
 	s := start(t, environment.Options{
 		Statuspatch: 2,
 		Platform:    &platform.Options{Parallel: true},
