@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +15,8 @@ import (
 	"github.com/causeway-webhook/causeway/cmd/kubectl-why/tree"
 )
 
-// version is set by the release build.
-var version = "development build"
+// version is set by the release build, to nothing where there is no tag.
+var version string
 
 // options are what one call asks for.
 type options struct {
@@ -69,7 +70,7 @@ Exit code: 0 if all is ready, 1 if something fails or is not ready yet, 2 if it 
   kubectl why workload/api --watch
   kubectl why -A
   kubectl why api -o json`,
-		Version:               version,
+		Version:               cmp.Or(version, "development build"),
 		Annotations:           map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl why"},
 		DisableFlagsInUseLine: true,
 		SilenceErrors:         true, // main prints the error, once
