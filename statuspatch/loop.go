@@ -19,13 +19,15 @@ const (
 	loopWorkers = 8
 
 	// A repair that somebody else undoes is made again after a pause that
-	// doubles. This happens while the overlay cannot be called: the platform's
+	// grows. This happens while the overlay cannot be called: the platform's
 	// workload controller then undoes every repair of a Workload at once, and
 	// each of its writes wakes it again. The first pauses are short because right
 	// after a take-over the way to this process is still being published, and the
-	// parents are promised to be right by then; eight repairs in the first minute
-	// make sixteen versions of a Workload.
+	// parents are promised to be right by then. From a second on they quadruple:
+	// six repairs in the first minute make twelve versions of a Workload, to which
+	// the platform adds a few of its own until its caches have caught up.
 	undonePauseFirst = 250 * time.Millisecond
+	undonePauseLong  = time.Second
 	undonePauseMax   = time.Minute
 
 	// A repair that failed is tried again soon, so that the parents are right
@@ -208,7 +210,11 @@ func (r *repairs) made(p ledger.Parent, aim string, now time.Time) (undone bool)
 	undone = ok && last.aim == aim && now.Sub(last.at) < 2*undonePauseMax
 	next := repair{aim: aim, at: now, pause: undonePauseFirst}
 	if undone {
-		next.pause = min(2*last.pause, undonePauseMax)
+		growth := time.Duration(2)
+		if last.pause >= undonePauseLong {
+			growth = 4
+		}
+		next.pause = min(growth*last.pause, undonePauseMax)
 	}
 	r.last[p] = next
 	return undone

@@ -28,7 +28,7 @@ func TestRepairsThatAreUndoneAreSpacedOut(t *testing.T) {
 		made++
 		assert.Equal(t, made > 1, r.made(p, "down", now), "undone")
 	}
-	assert.LessOrEqual(t, made, 8, "repairs in a minute of being undone at once")
+	assert.LessOrEqual(t, made, 6, "repairs in a minute of being undone at once")
 
 	assert.Zero(t, r.pause(p, "up", now), "another repair waits for none")
 	assert.False(t, r.made(p, "up", now))
