@@ -6,6 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 )
 
 // The API's objects, cut down to what is decided on. They are decoded from,
@@ -21,6 +23,17 @@ type instanceObject struct {
 	Status            struct {
 		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"status"`
+
+	// read is set by slim.
+	read *ledger.Instance
+}
+
+// slim reads the object and lets go of everything else but its name. Of a list
+// of a hundred thousand only this is held until the list is complete.
+func (o *instanceObject) slim() {
+	o.read = readInstance(o)
+	o.ObjectMeta = metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID}
+	o.TypeMeta, o.Status.Conditions = metav1.TypeMeta{}, nil
 }
 
 type deploymentObject struct {

@@ -3,6 +3,7 @@ package statuspatch
 import (
 	"strconv"
 	"strings"
+	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,8 +22,11 @@ const (
 
 // readInstance is what the ledger keeps of an Instance.
 func readInstance(o *instanceObject) *ledger.Instance {
+	if o.read != nil {
+		return o.read
+	}
 	return &ledger.Instance{
-		NamespacedName:  types.NamespacedName{Namespace: o.Namespace, Name: o.Name},
+		NamespacedName:  types.NamespacedName{Namespace: intern(o.Namespace), Name: o.Name},
 		UID:             o.UID,
 		ResourceVersion: o.ResourceVersion,
 		Deployment:      deploymentOf(o),
@@ -31,13 +35,19 @@ func readInstance(o *instanceObject) *ledger.Instance {
 	}
 }
 
+// intern answers one copy of strings that many Instances have in common.
+func intern(s string) string { return unique.Make(s).Value() }
+
 // deploymentOf finds the deployment by the owner reference of its kind,
 // controller or not: a projected Instance's is not. Never by label, which on a
 // projected Instance holds another plane's UID.
 func deploymentOf(o *instanceObject) ledger.Parent {
 	for _, ref := range o.OwnerReferences {
 		if isOwner(ref, "WorkloadDeployment") {
-			return ledger.Parent{Kind: ledger.KindDeployment, Namespace: o.Namespace, Name: ref.Name, UID: ref.UID}
+			return ledger.Parent{
+				Kind: ledger.KindDeployment, Namespace: intern(o.Namespace),
+				Name: intern(ref.Name), UID: types.UID(intern(string(ref.UID))),
+			}
 		}
 	}
 	return ledger.Parent{}

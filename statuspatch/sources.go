@@ -108,12 +108,15 @@ func (s *source) Replace(list []any, _ string) error {
 // Resync has nothing to do: there is no second store to bring in line.
 func (s *source) Resync() error { return nil }
 
-// Transformer lets go of the bulk of an object's metadata while a list is
-// gathered.
+// Transformer lets go of what is not used while a list is gathered.
 func (s *source) Transformer() cache.TransformFunc {
 	return func(o any) (any, error) {
-		if m, ok := o.(metav1.Object); ok {
-			m.SetManagedFields(nil)
+		switch o := o.(type) {
+		case *instanceObject:
+			o.slim()
+		case metav1.Object:
+			o.SetManagedFields(nil)
+			o.SetLabels(nil)
 		}
 		return o, nil
 	}
