@@ -26,8 +26,7 @@ func TestAYoungAPIServerRefusesOnlyWhatWouldLoseAReason(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, own.Stop()) }()
 	for _, dir := range []string{filepath.Join("..", "crds"), filepath.Join("testdata", "held")} {
-		objects, err := install.Render(dir)
-		require.NoError(t, err)
+		objects := rendered(t, dir)
 		// The webhooks would only be in the way: nobody serves them.
 		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return strings.HasSuffix(o.GetKind(), "WebhookConfiguration") })
 		require.NoError(t, install.Install(t.Context(), own.AdminConfig(), objects, install.Options{}))
