@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 )
 
@@ -40,6 +44,24 @@ func BenchmarkMemory(b *testing.B) {
 		b.ReportMetric(float64(gathered-before)/instances, "gathering-B/instance")
 		b.ReportMetric(float64(kept-before)/instances, "kept-B/instance")
 		runtime.KeepAlive(l)
+	}
+}
+
+// What is let go of while a list is gathered, nobody misses.
+func TestATransformedInstanceReadsTheSame(t *testing.T) {
+	for _, n := range []int{0, 1} {
+		whole, slim := &instanceObject{}, &instanceObject{}
+		require.NoError(t, json.Unmarshal(largeInstance(n, 7), whole))
+		require.NoError(t, json.Unmarshal(largeInstance(n, 7), slim))
+		deleted := metav1.Now()
+		whole.DeletionTimestamp, slim.DeletionTimestamp = &deleted, &deleted
+		source, _, _ := newSources(ledger.New(nil))
+		(&pods{}).follow(source)
+		_, err := source.Transformer()(slim)
+		require.NoError(t, err)
+		assert.Equal(t, readInstance(whole), readInstance(slim))
+		assert.Equal(t, observedInstance(whole), observedInstance(slim), "where Pods are observed")
+		assert.Empty(t, slim.Labels)
 	}
 }
 

@@ -28,12 +28,19 @@ type instanceObject struct {
 	read *ledger.Instance
 }
 
-// slim reads the object and lets go of everything else but its name. Of a list
-// of a hundred thousand only this is held until the list is complete.
-func (o *instanceObject) slim() {
+// slim reads the object and lets go of the rest. Of a list of a hundred thousand
+// only this is held until the list is complete. The conditions stay where
+// somebody else than the ledger reads them.
+func (o *instanceObject) slim(conditions bool) {
 	o.read = readInstance(o)
-	o.ObjectMeta = metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID}
-	o.TypeMeta, o.Status.Conditions = metav1.TypeMeta{}, nil
+	o.TypeMeta = metav1.TypeMeta{}
+	o.ObjectMeta = metav1.ObjectMeta{
+		Namespace: o.Namespace, Name: o.Name, UID: o.UID,
+		ResourceVersion: o.ResourceVersion, DeletionTimestamp: o.DeletionTimestamp,
+	}
+	if !conditions {
+		o.Status.Conditions = nil
+	}
 }
 
 type deploymentObject struct {

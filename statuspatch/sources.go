@@ -33,6 +33,8 @@ type source struct {
 	// whole list.
 	observe, forget func(any)
 	replace         func([]any)
+	// conditions tells that observe and replace read those of Instances.
+	conditions bool
 	// begun, if set, is called after the first list.
 	begun func()
 }
@@ -113,7 +115,7 @@ func (s *source) Transformer() cache.TransformFunc {
 	return func(o any) (any, error) {
 		switch o := o.(type) {
 		case *instanceObject:
-			o.slim()
+			o.slim(s.conditions)
 		case metav1.Object:
 			o.SetManagedFields(nil)
 			o.SetLabels(nil)
