@@ -47,7 +47,9 @@ func TestAYoungAPIServerRefusesOnlyWhatWouldLoseAReason(t *testing.T) {
 	own.StopAPIServer()
 	require.NoError(t, own.StartAPIServer(t.Context()))
 	refused := 0
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); ; <-tick.C {
 		for _, c := range []string{stock, available, quota} {
 			_, err := write("plain", c)
 			require.NoError(t, err, "a write that loses no reason")
