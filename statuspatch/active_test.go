@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,6 +132,22 @@ func TestTheLeaseHasAConnectionOfItsOwn(t *testing.T) {
 	assert.Less(t, time.Since(began), leaseFresh)
 	assert.Equal(t, first, <-peers, "it arrived, and its answer did not")
 	assert.NotEqual(t, first, put(a.lease))
+}
+
+// A standby that finds the connection broken looks again when the election says,
+// not when client-go does.
+func TestAReadOfTheLeaseIsTriedOnce(t *testing.T) {
+	var tries atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		tries.Add(1)
+		panic(http.ErrAbortHandler)
+	}))
+	defer server.Close()
+	a, err := newAPI(&rest.Config{Host: server.URL})
+	require.NoError(t, err)
+	_, err = a.lease.CoordinationV1().Leases("x").Get(t.Context(), "y", metav1.GetOptions{})
+	require.Error(t, err)
+	assert.EqualValues(t, 1, tries.Load())
 }
 
 // silentConn lets nothing through once silence is closed.

@@ -95,7 +95,21 @@ func newLeaseClient(config *rest.Config) (kubernetes.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kubernetes.NewForConfigAndClient(config, &http.Client{Transport: wrapped})
+	return kubernetes.NewForConfigAndClient(config, &http.Client{Transport: oneTry{wrapped}})
+}
+
+// oneTry hides what went wrong with a connection from client-go, which else
+// tries a read again after a second of its own, up to ten times: the election has
+// its own idea of when to try again, and of how long it may take.
+type oneTry struct{ http.RoundTripper }
+
+// RoundTrip satisfies http.RoundTripper.
+func (t oneTry) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, errors.New(err.Error())
+	}
+	return response, nil
 }
 
 // user is who the API server takes this process for.
