@@ -173,8 +173,8 @@ func (w *warnings) take() []string {
 	return text
 }
 
-// newAuthor makes a client of that configuration. It gives up after a minute,
-// like kubectl would not, so that no test hangs.
+// newAuthor makes a client of that configuration. It gives up after a minute, so
+// that no test hangs.
 func (s *scene) newAuthor(config *rest.Config) *author {
 	s.t.Helper()
 	a := &author{}
