@@ -64,10 +64,14 @@ func orCause(ctx context.Context, err error) error {
 	return err
 }
 
-// keepRunning tells how to look around, and waits to be stopped.
+// reviveEvery is how often processes that ended are looked for.
+const reviveEvery = 500 * time.Millisecond
+
+// keepRunning tells how to look around, and waits to be stopped. Until then it
+// starts what ends, as a kubelet would.
 func keepRunning(ctx context.Context, w *world, dir string, p *printer) error {
 	// In place of the one that the story killed.
-	if _, err := w.StartSidecar(ctx); err != nil {
+	if _, err := w.Revive(ctx); err != nil {
 		return orCause(ctx, err)
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
@@ -81,10 +85,25 @@ All of it is left running. Look around as the user who installed it:
   kubectl get workloads,workloaddeployments,instances
   kubectl why api
 
+The stand-in platform goes on too: it writes over what you change of an Instance's status.
 To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, kubeconfig, dir, os.Getpid()))
 	if p.err != nil {
 		return p.err
 	}
-	<-ctx.Done()
-	return context.Cause(ctx)
+	tick := time.NewTicker(reviveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		ended, err := w.Revive(ctx)
+		for _, process := range ended {
+			p.say(fmt.Sprintf("%s has ended and was started again. Its last words: %s", process.Name, process.LastWords()))
+		}
+		if err != nil && ctx.Err() == nil {
+			p.say("It could not be started again; trying: " + err.Error())
+		}
+	}
 }
