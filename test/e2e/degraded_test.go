@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/causeway-webhook/causeway/test/computeapi"
 	"github.com/causeway-webhook/causeway/test/environment"
@@ -42,15 +44,12 @@ func TestDegradedCondition(t *testing.T) {
 	// The platform's syncer replaces a whole status, and knows no such condition.
 	writer, err := s.Client(environment.Writer)
 	require.NoError(t, err)
-	d := get(s, deployment, &computeapi.WorkloadDeployment{})
-	var kept []metav1.Condition
-	for _, c := range d.Status.Conditions {
-		if c.Type != "Degraded" {
-			kept = append(kept, c)
-		}
-	}
-	d.Status.Conditions = kept
-	require.NoError(t, writer.Status().Update(s.ctx, d))
+	// The platform writes beside it, so that it may have to read again.
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		d := get(s, deployment, &computeapi.WorkloadDeployment{})
+		d.Status.Conditions = slices.DeleteFunc(d.Status.Conditions, func(c metav1.Condition) bool { return c.Type == "Degraded" })
+		return writer.Status().Update(s.ctx, d)
+	}))
 	require.Equal(t, want, degraded(), "after a write that dropped it")
 
 	// A process without the flag takes it away.
