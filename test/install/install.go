@@ -130,18 +130,23 @@ func describe(obj *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %q in namespace %q", obj.GetKind(), obj.GetName(), obj.GetNamespace())
 }
 
-// poll asks check until it returns nil or the context ends.
+// poll asks check until it returns nil or the context ends. Then it says what
+// check last found; that the context ended while it asked is no finding.
 func poll(ctx context.Context, check func(context.Context) error) error {
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
+	var found error
 	for {
 		err := check(ctx)
 		if err == nil {
 			return nil
 		}
+		if found == nil || ctx.Err() == nil {
+			found = err
+		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), err)
+			return errors.Join(context.Cause(ctx), found)
 		case <-retry.C:
 		}
 	}
