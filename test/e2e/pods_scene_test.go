@@ -95,14 +95,15 @@ func (p *podScene) follow(status corev1.PodStatus, instance, deployment, workloa
 	arrivals := make(chan arrival)
 	look := func(what string, want said, o client.Object, conditions func() []metav1.Condition, name string) {
 		var last said
-		for ctx.Err() == nil {
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for ; ctx.Err() == nil; <-tick.C {
 			if err := p.customer.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, o); err == nil {
 				if last = saysOf(conditions(), computeapi.AvailableCondition); last == want {
 					arrivals <- arrival{what, time.Since(began), last}
 					return
 				}
 			}
-			time.Sleep(2 * time.Millisecond)
 		}
 		arrivals <- arrival{what, -1, last}
 	}
