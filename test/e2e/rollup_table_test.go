@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -314,7 +315,17 @@ func testCarried(s *scene) {
 // What was wrong with every row is put right, and every one comes up, each from
 // its own reason.
 func testRecovery(s *scene, rows []row) {
+	// The platform makes Instances of what was carried, and takes them away again:
+	// none of them may be there when all that are left are found running.
 	require.NoError(s.t, s.customer.Delete(s.ctx, get(s, "carried", &computeapi.Workload{})))
+	s.waitFor("the carried Workload to leave nothing behind", func() (bool, string) {
+		for _, o := range s.look().objects() {
+			if strings.HasPrefix(o.GetName(), "carried") {
+				return false, o.GetName()
+			}
+		}
+		return true, ""
+	})
 	require.NoError(s.t, s.Platform.SetMissingNetworks(s.ctx))
 	require.NoError(s.t, s.Platform.SetLocations(s.ctx, platform.NamedLocations("us", "eu", "mars")...))
 	for _, r := range rows {
