@@ -41,7 +41,15 @@
 // each. None is held while another is taken, nor across I/O, so there is no
 // order to keep and no cycle to close. The loop's queue and the settling queue
 // are client-go work queues. Goroutines: one for each watch, one for each parent
-// with a write under way, a fixed number of workers, and the election's. A
-// review waits in its own goroutine, bounded by its budget; nobody waits for a
-// review.
+// with a write under way and one more where the loop waits for a slow one, a
+// fixed number of workers, and the election's. A review waits in its own
+// goroutine, bounded by its budget; nobody waits for a review.
+//
+// A slow parent delays no other. Each parent's writes have a line of their own,
+// and nothing is shared between two lines but the two mutexes above. A worker of
+// the loop begins a repair and waits for its end for 20 ms at most; after that
+// the repair ends in a goroutine of its own and the worker takes the next parent.
+// Such goroutines are bounded: the queue hands a parent out again only once its
+// repair has ended, and every repair ends, for each write has a deadline of its
+// own. A write that hung is tried again behind those that were waiting meanwhile.
 package statuspatch

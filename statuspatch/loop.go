@@ -15,8 +15,14 @@ import (
 )
 
 const (
-	// loopWorkers bounds how many slow parents can hold up the rest.
-	loopWorkers = 8
+	// loopWorkers repair at the same time while the API server answers soon, so
+	// that ten thousand parents to be repaired leave it room for reviews. One that
+	// has waited for loopPatience leaves its repair to end by itself and takes the
+	// next parent. So one that hangs costs the others 2.5 ms, a thousand of them
+	// half the promised 5 s; and since a repair ends within two commits, the one it
+	// found under way and its own, no more than 2,408 are ever under way.
+	loopWorkers  = 8
+	loopPatience = 20 * time.Millisecond
 
 	// A repair that somebody else undoes is made again after a pause that
 	// grows. This happens while the overlay cannot be called: the platform's
@@ -50,6 +56,8 @@ type loop struct {
 
 	queue   workqueue.TypedRateLimitingInterface[ledger.Parent]
 	repairs repairs
+	// slow are repairs that no worker waits for any more.
+	slow sync.WaitGroup
 }
 
 func newQueue[T comparable](name string) workqueue.TypedRateLimitingInterface[T] {
@@ -85,47 +93,71 @@ func (l *loop) run(ctx context.Context) {
 	<-ctx.Done()
 	l.queue.ShutDown()
 	group.Wait()
+	l.slow.Wait()
 }
 
+// next begins one parent's repair and waits for its end if that comes soon. The
+// queue does not hand the parent out again before it has ended.
 func (l *loop) next(ctx context.Context) bool {
 	p, shutdown := l.queue.Get()
 	if shutdown {
 		return false
 	}
-	defer l.queue.Done(p)
-	defer func() {
-		// One parent that cannot be computed must not end the repair of all others.
-		if r := recover(); r != nil {
-			l.metrics.repair(p.Kind, repairFailed)
-			l.log.Error(fmt.Errorf("panic: %v", r), "A parent could not be computed", p.Kind.String(), klog.KObj(p))
-			l.queue.AddAfter(p, undonePauseMax)
-		}
-	}()
-	if !l.tenure.held() {
-		l.queue.Forget(p)
+	commit := l.begin(p)
+	if commit == nil {
+		l.queue.Done(p)
 		return true
 	}
-	l.repair(ctx, p)
+	patience := time.NewTimer(loopPatience)
+	defer patience.Stop()
+	select {
+	case <-commit.done:
+		l.end(ctx, p, commit)
+	case <-patience.C:
+		l.slow.Go(func() { l.end(ctx, p, commit) })
+	}
 	return true
 }
 
-// repair brings one parent in line, unless it has to wait.
-func (l *loop) repair(ctx context.Context, p ledger.Parent) {
+// rescue is deferred: one parent that cannot be computed must not end the repair
+// of all others.
+func (l *loop) rescue(p ledger.Parent) {
+	if r := recover(); r != nil {
+		l.metrics.repair(p.Kind, repairFailed)
+		l.log.Error(fmt.Errorf("panic: %v", r), "A parent could not be computed", p.Kind.String(), klog.KObj(p))
+		l.queue.AddAfter(p, undonePauseMax)
+	}
+}
+
+// begin has a parent brought in line; it returns nil if there is nothing to do,
+// or not yet.
+func (l *loop) begin(p ledger.Parent) *commit {
+	defer l.rescue(p)
+	if !l.tenure.held() {
+		l.queue.Forget(p)
+		return nil
+	}
 	plan, ok := l.plan(p)
 	if !ok {
 		l.repairs.forget(p)
 		l.queue.Forget(p)
-		return
+		return nil
 	}
 	if len(plan.operations) == 0 {
 		l.queue.Forget(p)
-		return
+		return nil
 	}
 	if wait := l.repairs.pause(p, plan.aim, l.now()); wait > 0 {
 		l.queue.AddAfter(p, wait)
-		return
+		return nil
 	}
-	commit := l.writer.join(p, causeRepair)
+	return l.writer.join(p, causeRepair)
+}
+
+// end waits for a repair and has the parent looked at again where it failed.
+func (l *loop) end(ctx context.Context, p ledger.Parent, commit *commit) {
+	defer l.queue.Done(p)
+	defer l.rescue(p)
 	err := commit.wait(ctx)
 	switch {
 	case err == nil:

@@ -2,7 +2,10 @@ package statuspatch
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -115,6 +118,46 @@ func TestAFailedRepairIsTriedAgain(t *testing.T) {
 	w.startLoop(t).addAll()
 	w.eventually(t, crashingSentence)
 	assert.InDelta(t, 3, counterValue(t, w.metrics.repairs.WithLabelValues("WorkloadDeployment", repairFailed)), 0)
+}
+
+// Far more parents hang than there are workers, and none of them ends before the
+// one that can be written has been.
+func TestParentsThatHangDelayNoOther(t *testing.T) {
+	const hung = 10 * loopWorkers
+	w := newWorld(t)
+	var arrived atomic.Int32
+	held := make(chan struct{})
+	release := sync.OnceFunc(func() { close(held) })
+	w.stub.hook(func(r *http.Request) int {
+		if !strings.Contains(r.URL.Path, "/d1/") {
+			arrived.Add(1)
+			<-held
+		}
+		return 0
+	})
+	l := w.startLoop(t)
+	t.Cleanup(release) // before the loop ends
+	var slow []ledger.Parent
+	for n := 2; n < 2+hung; n++ {
+		w.put(t, deploymentJSON(n, 1, provisioningJSON()), instanceJSON(n, n, crashingJSON()))
+		slow = append(slow, deploymentParent(fmt.Sprintf("d%d", n)))
+		l.add(slow[len(slow)-1])
+	}
+	require.Eventually(t, func() bool { return arrived.Load() == hung }, w.writer.timeout/2, time.Millisecond, "all of them hang")
+	for _, p := range slow {
+		l.add(p)
+	}
+	w.put(t, deploymentJSON(1, 1, provisioningJSON()), instanceJSON(1, 1, crashingJSON()))
+	l.add(deploymentParent("d1"))
+	w.eventually(t, crashingSentence)
+	assert.Equal(t, 1, w.stub.stored(), "the others hang still")
+	w.writer.mu.Lock()
+	for _, p := range slow {
+		assert.Nil(t, w.writer.lines[p].next, "%s was handed out again before its repair had ended", p.Name)
+	}
+	w.writer.mu.Unlock()
+	release()
+	require.Eventually(t, func() bool { return w.stub.stored() == 1+hung }, 10*time.Second, time.Millisecond)
 }
 
 func TestAPanicOverOneParentSparesTheOthers(t *testing.T) {
