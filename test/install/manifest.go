@@ -98,7 +98,7 @@ func (m Manifest) kustomization(dir string) ([]byte, error) {
 	}
 	if m.Namespace != "" || m.Prefix != "" {
 		k.Transformers = []string{at("transformers", "own-name")}
-		if m.Overlay == "default" {
+		if m.Overlay != "self-managed" { // the others have a certificate of cert-manager's
 			k.Transformers = append(k.Transformers, at("transformers", "own-certificate"))
 		}
 	}

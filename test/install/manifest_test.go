@@ -1,12 +1,17 @@
 package install_test
 
 import (
+	"bytes"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/causeway-webhook/causeway/test/install"
 )
@@ -37,11 +42,58 @@ func TestManifestNamesTheImage(t *testing.T) {
 	}
 }
 
+// Of each overlay: what is named in text, where kustomize finds no names, is named as it is called there.
 func TestManifestFollowsNamespaceAndPrefix(t *testing.T) {
-	rendered, err := install.Manifest{Deploy: deploy, Overlay: "default", Namespace: "elsewhere", Prefix: "acme-"}.Render()
-	require.NoError(t, err)
-	assert.Contains(t, string(rendered), "name: acme-causeway-overlay\n")
-	assert.NotContains(t, string(rendered), "causeway-system")
+	for _, overlay := range []string{"default", "self-managed", "status-only", "refusal-only"} {
+		t.Run(overlay, func(t *testing.T) {
+			rendered, err := install.Manifest{Deploy: deploy, Overlay: overlay, Namespace: "elsewhere", Prefix: "acme-"}.Render()
+			require.NoError(t, err)
+			assert.NotContains(t, string(rendered), "causeway-system")
+			assert.NotContains(t, string(rendered), `"causeway"`, "the account in an expression")
+
+			var services, certified, authorities, trusted []string
+			for _, o := range decode(t, rendered) {
+				switch o.GetKind() {
+				case "Service":
+					services = append(services, o.GetName()+".elsewhere.svc")
+				case "Certificate":
+					names, _, err := unstructured.NestedStringSlice(o.Object, "spec", "dnsNames")
+					require.NoError(t, err)
+					certified = append(certified, names...)
+					if ca, _, _ := unstructured.NestedBool(o.Object, "spec", "isCA"); ca {
+						authorities = append(authorities, o.GetNamespace()+"/"+o.GetName())
+					}
+				case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+					if from := o.GetAnnotations()["cert-manager.io/inject-ca-from"]; from != "" && !slices.Contains(trusted, from) {
+						trusted = append(trusted, from)
+					}
+				}
+			}
+			require.NotEmpty(t, services)
+			assert.Equal(t, authorities, trusted)
+			if overlay == "self-managed" { // it asks the configurations for its names
+				assert.Empty(t, certified)
+				return
+			}
+			require.NotEmpty(t, trusted)
+			assert.Subset(t, certified, services)
+			assert.Equal(t, []string{"acme-causeway-webhook.elsewhere.svc", "acme-causeway-status.elsewhere.svc"}, certified)
+		})
+	}
+}
+
+func decode(t *testing.T, manifest []byte) (objects []*unstructured.Unstructured) {
+	t.Helper()
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
+	for {
+		o := &unstructured.Unstructured{}
+		err := documents.Decode(&o.Object)
+		if err == io.EOF {
+			return objects
+		}
+		require.NoError(t, err)
+		objects = append(objects, o)
+	}
 }
 
 func TestManifestSaysWhatIsMissing(t *testing.T) {
