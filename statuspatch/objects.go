@@ -1,6 +1,7 @@
 package statuspatch
 
 import (
+	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ var groupVersion = schema.GroupVersion{Group: "compute.datumapis.com", Version: 
 type instanceObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
+	Spec              instanceSpec `json:"spec"`
 	Status            struct {
 		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"status"`
@@ -28,18 +30,42 @@ type instanceObject struct {
 	read *ledger.Instance
 }
 
+// instanceSpec is what a hint about capabilities needs; a virtual machine has no
+// sandbox, and no containers.
+type instanceSpec struct {
+	Runtime struct {
+		Class   string `json:"class"`
+		Sandbox struct {
+			Containers []struct {
+				Name string `json:"name"`
+			} `json:"containers"`
+		} `json:"sandbox"`
+	} `json:"runtime"`
+}
+
+// UnmarshalJSON never fails: what a later version of the API writes otherwise
+// costs a hint, not the status.
+func (s *instanceSpec) UnmarshalJSON(data []byte) error {
+	type plain instanceSpec
+	var read plain
+	if json.Unmarshal(data, &read) == nil {
+		*s = instanceSpec(read)
+	}
+	return nil
+}
+
 // slim reads the object and lets go of the rest. Of a list of a hundred thousand
-// only this is held until the list is complete. The conditions stay where
-// somebody else than the ledger reads them.
-func (o *instanceObject) slim(conditions bool) {
+// only this is held until the list is complete. The spec and the conditions stay
+// where somebody else than the ledger reads them.
+func (o *instanceObject) slim(observed bool) {
 	o.read = readInstance(o)
 	o.TypeMeta = metav1.TypeMeta{}
 	o.ObjectMeta = metav1.ObjectMeta{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID,
 		ResourceVersion: o.ResourceVersion, DeletionTimestamp: o.DeletionTimestamp,
 	}
-	if !conditions {
-		o.Status.Conditions = nil
+	if !observed {
+		o.Spec, o.Status.Conditions = instanceSpec{}, nil
 	}
 }
 
@@ -97,6 +123,7 @@ type listOf[T any] struct {
 func (o *instanceObject) DeepCopyObject() runtime.Object {
 	out := *o
 	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Spec.Runtime.Sandbox.Containers = slices.Clone(o.Spec.Runtime.Sandbox.Containers)
 	out.Status.Conditions = copyConditions(o.Status.Conditions)
 	return &out
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 	"github.com/causeway-webhook/causeway/statuspatch/podstate"
 	"github.com/causeway-webhook/causeway/statuspatch/podstore"
 )
@@ -40,11 +41,16 @@ type pods struct {
 	queue  workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	source *podSource
 	writes *prometheus.CounterVec
+	// ledger is told what crashing containers lack, and grants asked what that
+	// is; nil unless a hint is asked for.
+	ledger *ledger.Ledger
+	grants podstore.DefaultGrants
 }
 
-func newPods(a *api, t *tenure, user string, o Options) (*pods, error) {
+func newPods(a *api, t *tenure, user string, l *ledger.Ledger, o Options) (*pods, error) {
 	p := &pods{
 		api: a, tenure: t, user: user, now: time.Now, log: o.Logger.WithName("pods"),
+		ledger: l, grants: o.DefaultGrants,
 		queue: newQueue[types.NamespacedName]("causeway_pods"),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "causeway", Subsystem: "status", Name: "instance_writes_total",
 			Help: "Status patches of Instances that Pods made necessary and that were stored, by where the Pod stands."}, []string{"standing"}),
@@ -62,10 +68,10 @@ func newPods(a *api, t *tenure, user string, o Options) (*pods, error) {
 	return p, nil
 }
 
-// add has an Instance looked at. A standby looks at none: whoever takes over
-// looks at all of them.
+// add has an Instance looked at. A standby looks at none, whoever takes over
+// looks at all of them; but it keeps its ledger warm, and so the hints in it.
 func (p *pods) add(name types.NamespacedName) {
-	if p.tenure.held() {
+	if p.tenure.held() || p.grants != nil {
 		p.queue.Add(name)
 	}
 }
@@ -104,10 +110,31 @@ func (p *pods) next(ctx context.Context) bool {
 			p.queue.AddAfter(name, time.Minute)
 		}
 	}()
+	// First, so that the patch of a crash carries up the hint on it too.
+	p.hint(name)
 	if p.tenure.held() {
 		p.look(ctx, name)
 	}
 	return true
+}
+
+// hint has the ledger know which containers of an Instance crash at start-up and
+// what they lack.
+func (p *pods) hint(name types.NamespacedName) {
+	if p.grants == nil {
+		return
+	}
+	uid, lacks, until := p.store.Lacks(name, p.grants)
+	p.ledger.ObserveLacks(name, uid, lacks)
+	p.again(name, until)
+}
+
+// again has an Instance looked at when the passing of time may have changed
+// something; never, for a zero time.
+func (p *pods) again(name types.NamespacedName, at time.Time) {
+	if !at.IsZero() {
+		p.queue.AddAfter(name, max(0, at.Sub(p.now()))+time.Millisecond)
+	}
 }
 
 // look patches one Instance where its Pod proves it wrong.
@@ -117,9 +144,7 @@ func (p *pods) look(ctx context.Context, name types.NamespacedName) {
 		p.queue.Forget(name)
 		return
 	}
-	if until := d.Verdict.Until; !until.IsZero() {
-		p.queue.AddAfter(name, max(0, until.Sub(p.now()))+time.Millisecond)
-	}
+	p.again(name, d.Verdict.Until)
 	// A list that was never written gets its first condition from somebody else.
 	if !d.Correction.Changes || !d.Instance.Conditions.Listed {
 		p.queue.Forget(name)
@@ -186,7 +211,13 @@ func (a *api) patchInstance(ctx context.Context, name types.NamespacedName, patc
 
 // observedInstance is what the store of Pods keeps of an Instance.
 func observedInstance(o *instanceObject) *podstore.Instance {
+	var containers []string
+	for _, c := range o.Spec.Runtime.Sandbox.Containers {
+		containers = append(containers, intern(c.Name))
+	}
 	return &podstore.Instance{
+		Class:           intern(o.Spec.Runtime.Class),
+		Containers:      containers,
 		NamespacedName:  types.NamespacedName{Namespace: o.Namespace, Name: o.Name},
 		UID:             o.UID,
 		ResourceVersion: o.ResourceVersion,

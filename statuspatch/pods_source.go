@@ -70,7 +70,7 @@ func (s *podSource) Transformer() cache.TransformFunc {
 
 // follow has the store see what the watch of Instances delivers to the ledger.
 func (p *pods) follow(s *source) {
-	s.conditions = true
+	s.observed = true
 	observe, forget, replace := s.observe, s.forget, s.replace
 	s.observe = func(o any) {
 		observe(o)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 	"github.com/causeway-webhook/causeway/statuspatch/podstate"
 )
 
@@ -46,7 +47,7 @@ func newTestPods(t *testing.T, a *api) *pods {
 	tenure.begin()
 	clock = started.Add(time.Minute)
 	tenure.renewed.Store(tenure.elapsed())
-	p, err := newPods(a, tenure, "causeway", Options{Logger: logr.Discard()})
+	p, err := newPods(a, tenure, "causeway", ledger.New(nil), Options{Logger: logr.Discard()})
 	require.NoError(t, err)
 	t.Cleanup(p.queue.ShutDown)
 	return p

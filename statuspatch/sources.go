@@ -33,8 +33,9 @@ type source struct {
 	// whole list.
 	observe, forget func(any)
 	replace         func([]any)
-	// conditions tells that observe and replace read those of Instances.
-	conditions bool
+	// observed tells that observe and replace read more of Instances than the
+	// ledger does.
+	observed bool
 	// begun, if set, is called after the first list.
 	begun func()
 }
@@ -115,7 +116,7 @@ func (s *source) Transformer() cache.TransformFunc {
 	return func(o any) (any, error) {
 		switch o := o.(type) {
 		case *instanceObject:
-			o.slim(s.conditions)
+			o.slim(s.observed)
 		case metav1.Object:
 			o.SetManagedFields(nil)
 			o.SetLabels(nil)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/causeway-webhook/causeway/statuspatch/ledger"
+	"github.com/causeway-webhook/causeway/statuspatch/podstore"
 )
 
 const (
@@ -61,6 +62,11 @@ type Options struct {
 	ObservePods               bool
 	PodSelector               string
 	StartGrace, ScheduleGrace time.Duration
+	// DefaultGrants, where it is set and Pods are observed, has a Workload that is
+	// down because its containers crash at start-up say which capabilities they
+	// lack of those that their class grants by default. It must not block; after
+	// each change of what it answers call ClassesChanged.
+	DefaultGrants podstore.DefaultGrants
 	// LeaseNamespace and LeaseName name the Lease; Identity names this process
 	// in it, and must be unique.
 	LeaseNamespace, LeaseName, Identity string
@@ -200,7 +206,7 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 	w.begun = func() { s.announcer.begin(ledger.KindWorkload) }
 	s.sources, s.workloads = []*source{i, d}, w
 	if o.ObservePods {
-		if s.pods, err = newPods(a, s.tenure, user, o); err != nil {
+		if s.pods, err = newPods(a, s.tenure, user, s.ledger, o); err != nil {
 			return nil, err
 		}
 		s.pods.follow(i)
@@ -311,6 +317,13 @@ func (s *Sidecar) Ready() error {
 		return errors.New("the watch of pods has not synced yet")
 	}
 	return nil
+}
+
+// ClassesChanged has all hints about capabilities looked at anew.
+func (s *Sidecar) ClassesChanged() {
+	if s.pods != nil {
+		s.pods.addAll()
+	}
 }
 
 // Active tells whether reviews should come to this process: it is the one that

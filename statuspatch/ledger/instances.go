@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/causeway-webhook/causeway/statuspatch/rollup"
 )
 
 // ObserveInstance takes in a version that the watch delivered. An older one
@@ -124,20 +127,22 @@ func (l *Ledger) edit(name types.NamespacedName, a *affected, change func(*insta
 		l.instances[name] = e
 	}
 	before, proposed := e.effective(), e.pending
+	lacked := e.lacks.counting(before)
 	change(e)
 	after := e.effective()
 	l.unsettled.move(proposed, e.pending)
 	if after == nil {
 		delete(l.instances, name)
 	}
-	if same(before, after) {
+	lacking := e.lacks.counting(after)
+	if same(before, after) && slices.Equal(lacked, lacking) {
 		return
 	}
 	if before != nil {
-		l.retract(before, a)
+		l.retract(before, lacked, a)
 	}
 	if after != nil {
-		l.count(after, a)
+		l.count(after, lacking, a)
 	}
 }
 
@@ -149,7 +154,7 @@ func same(a, b *Instance) bool {
 	return a.Deployment == b.Deployment && a.Member == b.Member && a.Contribution == b.Contribution
 }
 
-func (l *Ledger) count(i *Instance, a *affected) {
+func (l *Ledger) count(i *Instance, lacking []rollup.Lack, a *affected) {
 	if i.Deployment.IsZero() {
 		return
 	}
@@ -159,15 +164,17 @@ func (l *Ledger) count(i *Instance, a *affected) {
 		l.deployments[i.Deployment.UID] = e
 	}
 	e.tally.add(i)
+	e.tally.lack(lacking, 1)
 	e.affects(i.Deployment, a)
 }
 
-func (l *Ledger) retract(i *Instance, a *affected) {
+func (l *Ledger) retract(i *Instance, lacked []rollup.Lack, a *affected) {
 	e := l.deployments[i.Deployment.UID]
 	if e == nil {
 		return
 	}
 	e.tally.remove(i)
+	e.tally.lack(lacked, -1)
 	e.affects(i.Deployment, a)
 	l.dropDeployment(i.Deployment.UID, e)
 }

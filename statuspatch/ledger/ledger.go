@@ -25,6 +25,7 @@ type instanceEntry struct {
 	// Instance known from a review only.
 	seen    *Instance
 	pending *pending
+	lacks   lacks
 }
 
 type pending struct {

@@ -24,6 +24,7 @@ func (a voice) before(b voice) bool { return rollup.CompareMembers(a.Member, b.M
 type tally struct {
 	seen, counted, ready int
 	failures             map[string]*btree.BTreeG[voice]
+	lacks                map[rollup.Lack]int
 }
 
 func (t *tally) add(i *Instance) {
@@ -67,6 +68,9 @@ func (t *tally) count(i *Instance, by int) {
 // snapshot is the tally as a value of its own.
 func (t *tally) snapshot() rollup.Tally {
 	out := rollup.Tally{Seen: t.seen, Counted: t.counted, Ready: t.ready}
+	for one := range t.lacks {
+		out.Lacks = append(out.Lacks, one)
+	}
 	if len(t.failures) == 0 {
 		return out
 	}

@@ -4,7 +4,8 @@
 // neither; for a failure the reason, how sure it is that it stays, the container
 // that explains the others, and one sentence. Correct makes of a Verdict what the
 // Instance's condition Available has to say, for a patch and for a mutating
-// webhook alike. Observe keeps the little that one look at a Pod cannot tell.
+// webhook alike. Observe keeps the little that one look at a Pod cannot tell. Lacks
+// finds the containers that crash at start-up and lack capabilities.
 //
 // The order of evidence: the Pod's own phase, reason and conditions, then
 // state.waiting, then state.terminated, and lastState only where those say
@@ -19,7 +20,7 @@
 //
 // Of a Pod are read: metadata uid and deletionTimestamp; of spec the restart
 // policy, activeDeadlineSeconds, resources.limits, and of each container the
-// name, image, restart policy and memory limit; of status phase, reason, message,
+// name, image, restart policy, memory limit and capabilities; of status phase, reason, message,
 // conditions and the statuses of containers and init containers. A cache may drop
 // everything else. Ephemeral containers are nobody's workload and are ignored.
 //

@@ -33,6 +33,9 @@ type track struct {
 	// Where the first run was seen, it is 0 until one does.
 	steady int32
 	known  bool
+	// stayed tells that some run stayed up, or may have: its length is not known.
+	// Once it is set it stays so.
+	stayed bool
 	// since is the beginning of trouble that may pass, zero without; first is
 	// the restart count then.
 	since time.Time
@@ -131,14 +134,23 @@ func (t *track) stayedUp(s *corev1.ContainerStatus, now time.Time) {
 		return known && d >= StayUp
 	}
 	running := s.State.Running
+	stays := running != nil && running.StartedAt.Unix() > 0 && now.Sub(running.StartedAt.Time) >= StayUp
 	switch {
-	case running != nil && running.StartedAt.Unix() > 0 && now.Sub(running.StartedAt.Time) >= StayUp,
+	case stays,
 		running == nil && run(s.State.Terminated),
 		running == nil && s.State.Terminated == nil && run(s.LastTerminationState.Terminated):
 		t.steady, t.known = s.RestartCount, true
 	case running != nil && run(s.LastTerminationState.Terminated) && (!t.known || t.steady < s.RestartCount-1):
 		t.steady, t.known = max(s.RestartCount-1, 0), true
 	}
+	mayHave := func(ended *corev1.ContainerStateTerminated) bool {
+		if ended == nil || isStartFailure(ended) {
+			return false
+		}
+		_, known := ran(ended)
+		return !known || run(ended)
+	}
+	t.stayed = t.stayed || stays || mayHave(s.State.Terminated) || mayHave(s.LastTerminationState.Terminated)
 }
 
 // mayPass tells trouble that is given a grace.

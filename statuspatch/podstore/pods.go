@@ -121,6 +121,9 @@ func trimContainers(list []corev1.Container) []corev1.Container {
 	for i, c := range list {
 		out[i] = corev1.Container{Name: c.Name, Image: c.Image, RestartPolicy: c.RestartPolicy,
 			Resources: corev1.ResourceRequirements{Limits: c.Resources.Limits}}
+		if s := c.SecurityContext; s != nil && s.Capabilities != nil {
+			out[i].SecurityContext = &corev1.SecurityContext{Capabilities: s.Capabilities, Privileged: s.Privileged}
+		}
 	}
 	return out
 }

@@ -18,6 +18,10 @@ type Instance struct {
 	ResourceVersion string
 	Deleting        bool
 	Conditions      ledger.Conditions
+	// Class and Containers are what Lacks needs of the spec: the class as it is
+	// named, and the names of the sandbox's containers. Empty where nobody asks.
+	Class      string
+	Containers []string
 }
 
 // Decision is what an Instance's condition Available has to be, and the version

@@ -21,6 +21,9 @@ type Sentence struct {
 	// Rest is what follows the phrase and its ": " or ". ": the detail of one
 	// Instance, further sentences, or both. It is empty where nothing follows.
 	Rest string
+	// Hint is the sentence about capabilities at the end, which is not part of
+	// Rest; empty without one.
+	Hint string
 }
 
 // InGrammar tells whether Causeway may have written the reason and message of
@@ -35,11 +38,11 @@ func InGrammar(r, message string) bool {
 //
 //	default  = "Instances are being provisioned" | "No instances available yet"
 //	quoted   = "placement " name ": " text
-//	counted  = N " of " M " instances " phrase ( "." { " " further } | ": " text )
+//	counted  = N " of " M " instances " phrase ( "." { " " further } | ": " text ) [ " " hint ]
 //	further  = N " of " M " instances " phrase "." | N " more instances are not running for other reasons."
 //
 // The name is quoted as by strconv.Quote, the first phrase belongs to the
-// reason, the text after ": " ends a sentence.
+// reason, the text after ": " ends a sentence. A hint is what hint writes.
 func Parse(r, message string) (Sentence, bool) {
 	switch {
 	case r == reason.InstancesProvisioning &&
@@ -66,7 +69,19 @@ func parseQuoted(message string) (Sentence, bool) {
 	return Sentence{Placement: name, Quoted: true, Rest: text}, err == nil
 }
 
+// parseCounted takes a hint for one only behind a sentence that is whole: an
+// Instance's own words may look like one.
 func parseCounted(r, message string) (Sentence, bool) {
+	if rest, hint := cutHint(message); hint != "" {
+		if s, ok := parseReasons(r, rest); ok {
+			s.Hint = hint
+			return s, true
+		}
+	}
+	return parseReasons(r, message)
+}
+
+func parseReasons(r, message string) (Sentence, bool) {
 	s := Sentence{}
 	var ok bool
 	if s.Count, s.Of, message, ok = cutCounts(message); !ok {

@@ -21,8 +21,9 @@ type group struct {
 	up            bool
 	seen, counted int
 	failures      []Failure // ranked once the group is complete
-	own           *base     // what its own controller says
-	deployments   *base     // the best base of those deployments that are down
+	lacks         []Lack
+	own           *base // what its own controller says
+	deployments   *base // the best base of those deployments that are down
 }
 
 // byPlacement sums up the deployments of each placement, by name. A placement
@@ -75,6 +76,7 @@ func (g *group) add(d Deployment) {
 		g.seen += d.Tally.Seen
 		g.counted += d.Tally.Counted
 		g.failures = append(g.failures, d.Tally.Failures...)
+		g.lacks = append(g.lacks, d.Tally.Lacks...)
 	}
 	g.up = g.up || up
 	if b != nil {
@@ -95,6 +97,7 @@ func sum(groups []*group) group {
 		all.seen += g.seen
 		all.counted += g.counted
 		failures = append(failures, g.failures)
+		all.lacks = append(all.lacks, g.lacks...)
 		if g.deployments.before(all.deployments) {
 			all.deployments = g.deployments
 		}

@@ -12,6 +12,8 @@ import (
 type Instance struct {
 	Member
 	Contribution
+	// Lacks are its containers that crash at start-up and lack capabilities.
+	Lacks []Lack
 }
 
 // Sum adds up the contributions of one deployment's Instances. It is the plain
@@ -24,6 +26,13 @@ func Sum(instances []Instance) Tally {
 		}
 		if in.Ready {
 			t.Ready++
+		}
+		if in.Reason == reason.InstanceCrashing {
+			for _, l := range in.Lacks {
+				if !slices.Contains(t.Lacks, l) {
+					t.Lacks = append(t.Lacks, l)
+				}
+			}
 		}
 		if in.Reason != "" {
 			t.Failures = append(t.Failures, Failure{in.Reason, 1, in.Member, in.Message})

@@ -52,6 +52,9 @@ type Tally struct {
 	Ready int
 	// Failures has one entry for each reason that occurs, in no set order.
 	Failures []Failure
+	// Lacks are those of the Instances that crash, each once, in no set order;
+	// always empty where no hint is asked for.
+	Lacks []Lack
 }
 
 // Deployment is what the roll-up needs of one WorkloadDeployment: its tally

@@ -28,7 +28,7 @@ func WorkloadAvailable(w Workload) (workload Verdict, placements []Verdict) {
 		placements[i] = g.placementVerdict()
 	}
 	if !all.up {
-		return all.downVerdict(), placements
+		return all.hintedVerdict(), placements
 	}
 	if all.own != nil && all.own.reason == reason.NetworkNotFound {
 		return all.own.verdict(), placements
@@ -43,6 +43,17 @@ func (g group) downVerdict() Verdict {
 		return b.verdict()
 	}
 	return down(g.failures, g.counted, g.seen)
+}
+
+// hintedVerdict is downVerdict with what is known besides of containers that
+// crash. It speaks of the template, which all placements share, so it is said
+// once, of the Workload; a base is told alone.
+func (g group) hintedVerdict() Verdict {
+	v := g.downVerdict()
+	if g.best().leads(g.failures) {
+		return v
+	}
+	return hinted(v, hint(g.lacks))
 }
 
 func (g group) placementVerdict() Verdict {
