@@ -83,6 +83,8 @@ func (j *judge) entry(written string) (against Rule, ok bool) {
 		return RuleClass, false
 	case !j.class.feature:
 		return RuleFeature, false
+	case name == "": // nothing is left of it, so no class can be asked for it
+		return RuleSpelling, false
 	case !j.class.grantsName(name):
 		return RuleGrant, false
 	case name != written:

@@ -65,10 +65,6 @@ func TestRuleGrant(t *testing.T) {
 			runtime: runtimeOf("web", ctr("app", "SYS\nADMIN")),
 			refused: []string{add0 + `[0]: Forbidden: capability "SYS\nADMIN" is not granted by runtime class "web", which grants NET_BIND_SERVICE; ` + noClassDoes},
 		},
-		"an empty name is a name no class grants": {
-			runtime: runtimeOf("web", ctr("app", "")),
-			refused: []string{add0 + `[0]: Forbidden: capability "" is not granted by runtime class "web", which grants NET_BIND_SERVICE; ` + noClassDoes},
-		},
 	})
 }
 
@@ -136,6 +132,22 @@ func TestRuleSpelling(t *testing.T) {
 		"a granted name with a space": {
 			runtime: runtimeOf("general-purpose", ctr("app", " SYS_ADMIN")),
 			refused: []string{add0 + `[0]: Invalid value: " SYS_ADMIN": write "SYS_ADMIN", in capitals and without spaces`},
+		},
+		"the prefix alone names nothing that a class could grant": {
+			runtime: runtimeOf("web", ctr("app", "CAP_", " cap_CAP_", "")),
+			refused: []string{
+				add0 + `[0]: Invalid value: "CAP_": that names no capability; write one, such as "NET_BIND_SERVICE", without the CAP_ prefix`,
+				add0 + `[1]: Invalid value: " cap_CAP_": that names no capability; write one, such as "NET_BIND_SERVICE", without the CAP_ prefix`,
+				add0 + `[2]: Invalid value: "": that names no capability; write one, such as "NET_BIND_SERVICE", without the CAP_ prefix`,
+			},
+		},
+		"the prefix alone, in a class that is not there": {
+			runtime: runtimeOf("gone", ctr("app", "CAP_")),
+			classes: []RuntimeClass{featureless("a")},
+			refused: []string{
+				`spec.template.spec.runtime.class: Unsupported value: "gone": runtime class "gone" does not exist; there is only "a"`,
+				add0 + `[0]: Invalid value: "CAP_": that names no capability; write one, such as "NET_BIND_SERVICE", without the CAP_ prefix`,
+			},
 		},
 		"a name dropped with the prefix is not refused": {
 			runtime: runtimeOf("general-purpose", ctr("app", "SYS_ADMIN").dropping("CAP_CHOWN", "cap_kill")),

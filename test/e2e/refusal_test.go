@@ -159,7 +159,10 @@ func testAnswers(r *refusals) {
 			[]computeapi.WorkloadTweak{computeapi.WithClass("web"), computeapi.WithAdd("CAP_NET_ADMIN", "CAP_")},
 			[]metav1.StatusCause{
 				forbidden(0, 0, `capability "NET_ADMIN" (written "CAP_NET_ADMIN") `+fromWeb+`no runtime class grants everything this object adds`),
-				forbidden(0, 1, `capability "" (written "CAP_") `+fromWeb+`no runtime class grants everything this object adds`),
+				{
+					Type: metav1.CauseTypeFieldValueInvalid, Field: addAt("Workload", 0, 1),
+					Message: `Invalid value: "CAP_": that names no capability; write one, such as "NET_BIND_SERVICE", without the CAP_ prefix`,
+				},
 			},
 		},
 		"a drop excuses nothing": {
