@@ -71,6 +71,23 @@ func (c *Classes) find(name string) *class {
 	return &c.byName[i]
 }
 
+// DefaultGrants returns the class that a name stands for and what it grants to a
+// container that states no capabilities: of its default adds those that it
+// grants at all, sorted. There are none where there is no such class.
+func (c *Classes) DefaultGrants(name string) (class string, capabilities []string) {
+	class = c.resolve(name)
+	found := c.find(class)
+	if found == nil {
+		return class, nil
+	}
+	for _, n := range found.defaultAdds {
+		if found.grantsName(n) {
+			capabilities = append(capabilities, n)
+		}
+	}
+	return class, capabilities
+}
+
 // names returns the name of every class, sorted.
 func (c *Classes) names() []string {
 	out := make([]string, len(c.byName))

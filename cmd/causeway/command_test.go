@@ -80,11 +80,11 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 	assert.Equal(t, &webhookOptions{commonOptions: wantCommon, Capabilities: "warn"}, got.webhook)
 
 	got, _, err = execute(t, append([]string{"statuspatch", "--overlay=false", "--status-budget=500ms", "--replicas-ready=false", "--degraded-condition",
-		"--repair-loop=false", "--observe-pods", "--pod-selector=a=b", "--start-grace=2m", "--schedule-grace=3m", "--leader-elect-namespace=n", "--leader-elect-name=l", "--endpoint-slice=a/b",
+		"--repair-loop=false", "--observe-pods", "--pod-selector=a=b", "--start-grace=2m", "--schedule-grace=3m", "--capability-hint", "--leader-elect-namespace=n", "--leader-elect-name=l", "--endpoint-slice=a/b",
 		"--advertise-address=2001:db8::1"}, common...)...)
 	require.NoError(t, err)
 	assert.Equal(t, &statuspatchOptions{commonOptions: wantCommon, DegradedCondition: true, Budget: 500 * time.Millisecond, ObservePods: true,
-		PodSelector: "a=b", StartGrace: 2 * time.Minute, ScheduleGrace: 3 * time.Minute, LeaseNamespace: "n",
+		PodSelector: "a=b", StartGrace: 2 * time.Minute, ScheduleGrace: 3 * time.Minute, CapabilityHint: true, LeaseNamespace: "n",
 		LeaseName: "l", EndpointSlice: namespacedName{Namespace: "a", Name: "b"}, Advertise: "2001:db8::1"}, got.statuspatch)
 }
 
@@ -120,7 +120,7 @@ func TestFlagErrorsAreToldAllAtOnce(t *testing.T) {
   and --client-allowed-names needs --client-ca-file: a name is proven by a certificate`},
 		"every value of statuspatch": {
 			args: []string{"statuspatch", "--overlay=perhaps", "--endpoint-slice=x", "--status-budget=0s", "--pod-selector=a in",
-				"--start-grace=-1s", "--schedule-grace=0s", "--leader-elect-namespace=A",
+				"--start-grace=-1s", "--schedule-grace=0s", "--capability-hint", "--leader-elect-namespace=A",
 				"--leader-elect-name=", "--advertise-address=here"},
 			want: `--overlay must be a truth value (true or false), not "perhaps"
   and --endpoint-slice must be namespace/name, not "x"
@@ -128,6 +128,7 @@ func TestFlagErrorsAreToldAllAtOnce(t *testing.T) {
   and --pod-selector must be a label selector, such as a=b, not "a in"
   and --start-grace must be more than 0s, not -1s
   and --schedule-grace must be more than 0s, not 0s
+  and --capability-hint needs --observe-pods: only Pods tell how containers crash
   and --leader-elect-namespace must be the name of a namespace, not "A"
   and --leader-elect-name must be the name of a Lease, not ""
   and --advertise-address must be an IP address, not "here"; it comes from POD_IP if not given`},

@@ -30,10 +30,12 @@ type statuspatchOptions struct {
 	PodSelector       string
 	StartGrace        time.Duration
 	ScheduleGrace     time.Duration
-	LeaseNamespace    string
-	LeaseName         string
-	EndpointSlice     namespacedName
-	Advertise         string
+	// CapabilityHint is off by default because it is no evidence, and hardened manifests invite it.
+	CapabilityHint bool
+	LeaseNamespace string
+	LeaseName      string
+	EndpointSlice  namespacedName
+	Advertise      string
 }
 
 func defaultStatuspatchOptions() *statuspatchOptions {
@@ -80,6 +82,8 @@ func (o *statuspatchOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"How long a container may fail to start, where that may be a hiccup of its node, before its Instance says so.")
 	pods.DurationVar(&o.ScheduleGrace, "schedule-grace", o.ScheduleGrace,
 		"How long a Pod may fit on no node before its Instance says so.")
+	pods.BoolVar(&o.CapabilityHint, "capability-hint", o.CapabilityHint,
+		"Where a Workload is down because containers crash at start-up, have it say which capabilities they lack of those that their runtime class grants by default. That is no evidence, and hardened manifests lack them on purpose. With --observe-pods only; install deploy/components/capability-hint with it.")
 
 	leader := sets.FlagSet("leader election")
 	leader.StringVar(&o.LeaseNamespace, "leader-elect-namespace", o.LeaseNamespace,
@@ -106,6 +110,9 @@ func (o *statuspatchOptions) validate() []error {
 	}
 	if o.ScheduleGrace <= 0 {
 		errs = append(errs, flagError("schedule-grace", "must be more than 0s, not %s", o.ScheduleGrace))
+	}
+	if o.CapabilityHint && !o.ObservePods {
+		errs = append(errs, flagError("capability-hint", "needs --observe-pods: only Pods tell how containers crash"))
 	}
 	if len(validation.IsDNS1123Label(o.LeaseNamespace)) > 0 {
 		errs = append(errs, flagError("leader-elect-namespace", "must be the name of a namespace, not %q", o.LeaseNamespace))

@@ -19,6 +19,10 @@ func runStatuspatch(ctx context.Context, o *statuspatchOptions) error {
 		if err != nil {
 			return service{}, err
 		}
+		hints, err := newHints(ctx, o, env)
+		if err != nil {
+			return service{}, err
+		}
 		s, err := statuspatch.New(ctx, statuspatch.Options{
 			Config:           env.config,
 			Overlay:          o.Overlay,
@@ -30,6 +34,7 @@ func runStatuspatch(ctx context.Context, o *statuspatchOptions) error {
 			PodSelector:      o.PodSelector,
 			StartGrace:       o.StartGrace,
 			ScheduleGrace:    o.ScheduleGrace,
+			DefaultGrants:    hints.grants(),
 			LeaseNamespace:   o.LeaseNamespace,
 			LeaseName:        o.LeaseName,
 			Identity:         identity,
@@ -43,7 +48,7 @@ func runStatuspatch(ctx context.Context, o *statuspatchOptions) error {
 		}
 		return service{
 			register: s.Register,
-			run:      s.Run,
+			run:      hints.run(s),
 			ready:    []check{{"caches", s.Ready}},
 			// For a balancer, where there is no EndpointSlice: 200 from the one process that reviews are to go to.
 			probes: map[string]check{"/activez": {"active", func() error {
@@ -55,6 +60,18 @@ func runStatuspatch(ctx context.Context, o *statuspatchOptions) error {
 			drain: s.Drain,
 		}, nil
 	})
+}
+
+// newHints watches the runtime classes if a hint about capabilities is asked for; nil where it is not, or where there are none.
+func newHints(ctx context.Context, o *statuspatchOptions, env environment) (*hintClasses, error) {
+	switch {
+	case !o.CapabilityHint:
+		return nil, nil
+	case !env.served["runtimeclasses"]:
+		env.logger.Info("This control plane has no runtime classes, so no hint about capabilities is given")
+		return nil, nil
+	}
+	return newHintClasses(ctx, env.config)
 }
 
 // newIdentity names this process in the Lease. The host's name is for people; what makes it unique is the rest, since a

@@ -63,18 +63,9 @@ func newClassReads(ctx context.Context, config *rest.Config) (*classReads, error
 		return nil, err
 	}
 	mapper := classMapper()
-	cached, err := cache.New(config, cache.Options{
-		Scheme:                      scheme,
-		Mapper:                      mapper,
-		ReaderFailOnMissingInformer: true, // a kind read by mistake is an error, not one more watch
-		DefaultTransform:            stripUnused,
-	})
+	cached, informer, err := newClassCache(ctx, config, cache.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
-		return nil, fmt.Errorf("setting up the cache of runtime classes: %w", err)
-	}
-	informer, err := cached.GetInformer(ctx, &webhook.RuntimeClass{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return nil, fmt.Errorf("setting up the cache of runtime classes: %w", err)
+		return nil, err
 	}
 	live, err := client.New(config, client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
@@ -95,6 +86,21 @@ func newClassReads(ctx context.Context, config *rest.Config) (*classReads, error
 		}
 		return nil
 	}}, nil
+}
+
+// newClassCache makes a cache of runtime classes and of nothing else; o has the scheme and the mapper.
+func newClassCache(ctx context.Context, config *rest.Config, o cache.Options) (cache.Cache, cache.Informer, error) {
+	o.ReaderFailOnMissingInformer = true // a kind read by mistake is an error, not one more watch
+	o.DefaultTransform = stripUnused
+	cached, err := cache.New(config, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("setting up the cache of runtime classes: %w", err)
+	}
+	informer, err := cached.GetInformer(ctx, &webhook.RuntimeClass{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, nil, fmt.Errorf("setting up the cache of runtime classes: %w", err)
+	}
+	return cached, informer, nil
 }
 
 func classMapper() meta.RESTMapper {

@@ -76,7 +76,8 @@ func (b *builder) workload(w Workload) Node {
 	available, verdicts := rollup.WorkloadAvailable(in)
 
 	root := Node{Kind: KindWorkload, Namespace: w.Namespace, Name: w.Name, Deleting: w.Deleting}
-	b.judge(&root, available, in.Available)
+	// What the Workload's Pods say is not read here, so a hint is taken as it stands.
+	b.judge(&root, rollup.KeepHint(available, in.Available), in.Available)
 	for i, p := range placements {
 		node := Node{Kind: KindPlacement, Name: p.Name, Children: below[p.Name], Deleting: w.Deleting}
 		b.judge(&node, verdicts[i], in.Placements[i].Available)

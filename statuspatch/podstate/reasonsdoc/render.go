@@ -8,6 +8,7 @@ import (
 
 	"github.com/causeway-webhook/causeway/statuspatch/podstate"
 	"github.com/causeway-webhook/causeway/statuspatch/reason"
+	"github.com/causeway-webhook/causeway/statuspatch/rollup"
 )
 
 const head = `<!-- Written by go generate ./statuspatch/podstate; do not edit. -->
@@ -48,6 +49,24 @@ ones, numbers and times aside, at the next restart or, above 10 restarts, when t
 
 A container that came back is believed, and the Instance available again, when it has been ready for twice as long as its
 last run lasted: at least 10 seconds, at most 5 minutes, at once where that run stayed up for 5 minutes or there was none.
+
+## The hint about capabilities
+
+With ` + "`--capability-hint`" + ` a Workload that is down because containers crash at start-up ends with:
+
+` + "> `" + `%s` + "`" + `
+
+Each part of it is a fact: the class grants these by default now, and the Pod runs without them, because the container's
+` + "`add`" + ` replaced the defaults or its ` + "`drop`" + ` took them. What it does not say is that the crash came of that. It is
+off by default for that reason: a container that follows every hardening guide drops ` + "`ALL`" + ` and adds nothing, so the hint
+fires on it whatever it crashes of, be it a typo in its configuration. Turn it on where images that need root's usual
+capabilities are moved to classes that grant them, and people ask why.
+
+It stays away from a container that ever stayed up for 5 minutes, which had what it needs; that ended with code 0, ran out of
+memory or was never started, whose causes are known; that was seen too late to know its first run, as after a restart of
+Causeway; and whose Pod does not drop ` + "`ALL`" + ` nor the capability, for then the runtime's own defaults apply. Nothing is
+said where the class does not exist, grants none, or cannot be read. It goes as soon as it no longer holds, and when the flag
+is turned off. Pods, Instances, classes and the Workload have to be on one control plane.
 `
 
 // render is the whole document.
@@ -81,7 +100,28 @@ func render(cases string) ([]byte, error) {
 		}
 		b.WriteByte('\n')
 	}
-	return append(bytes.TrimRight(b.Bytes(), "\n"), []byte("\n"+foot)...), nil
+	hint, err := hint()
+	if err != nil {
+		return nil, err
+	}
+	b.Truncate(len(bytes.TrimRight(b.Bytes(), "\n")))
+	fmt.Fprintf(&b, "\n"+foot, hint)
+	return b.Bytes(), nil
+}
+
+// hint is the example of the hint, as the roll-up writes it.
+func hint() (string, error) {
+	in := rollup.Instance{Contribution: rollup.Contribution{Reason: reason.InstanceCrashing}}
+	for _, container := range []string{"app", "sidecar"} {
+		in.Lacks = append(in.Lacks, rollup.Lack{Class: "general-purpose", Container: container,
+			Capabilities: rollup.ListCapabilities([]string{"CHOWN", "SETGID", "SETUID"})})
+	}
+	v, _ := rollup.WorkloadAvailable(rollup.Workload{Deployments: []rollup.Deployment{{Tally: rollup.Sum([]rollup.Instance{in})}}})
+	s, _ := rollup.Parse(v.Reason, v.Message)
+	if s.Hint == "" {
+		return "", fmt.Errorf("%q has no hint", v.Message)
+	}
+	return s.Hint, nil
 }
 
 // ranks writes a row for each reason of the table, aliases beside it.
