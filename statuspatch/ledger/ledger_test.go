@@ -9,6 +9,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,6 +50,10 @@ func tallyOf(t testing.TB, l *ledger.Ledger) rollup.Tally {
 	require.True(t, ok, "the ledger holds the deployment")
 	sortFailures(view.Tally.Failures)
 	return view.Tally
+}
+
+func lackOf(container string) rollup.Lack {
+	return rollup.Lack{Class: "web", Container: container, Capabilities: "CHOWN"}
 }
 
 func sortFailures(f []rollup.Failure) {
@@ -216,6 +221,38 @@ func TestNotifiesOfBothParentsOnlyWhenTheRollUpMayChange(t *testing.T) {
 	assert.Empty(t, told, "the watch confirms what was pending")
 }
 
+// What containers lack comes from elsewhere than the rest of an Instance, at any
+// time, and counts only beside a crash.
+func TestLacksCountWhileTheInstanceCrashes(t *testing.T) {
+	var told []ledger.Parent
+	l := ledger.New(func(p ledger.Parent) { told = append(told, p) })
+	l.ObserveDeployment(deploymentVersion("5"))
+	one := instance(0, "10", ready)
+	l.ObserveLacks(one.NamespacedName, one.UID, []rollup.Lack{lackOf("app")})
+	l.ObserveInstance(one)
+
+	told = nil
+	l.ObserveLacks(one.NamespacedName, one.UID, []rollup.Lack{lackOf("app")})
+	assert.Empty(t, told, "an Instance that is ready lacks nothing that matters")
+	assert.Empty(t, tallyOf(t, l).Lacks)
+
+	l.Propose(instance(0, "10", crashing), "10", time.Unix(0, 0))
+	assert.Equal(t, []rollup.Lack{lackOf("app")}, tallyOf(t, l).Lacks, "known before the request that tells of the crash")
+
+	told = nil
+	l.ObserveLacks(one.NamespacedName, one.UID, []rollup.Lack{lackOf("app")})
+	assert.Empty(t, told, "nothing new")
+	l.ObserveLacks(one.NamespacedName, one.UID, nil)
+	assert.Equal(t, []ledger.Parent{deployment, workload}, told, "the class no longer grants it")
+	assert.Empty(t, tallyOf(t, l).Lacks)
+	l.ObserveLacks(one.NamespacedName, one.UID, []rollup.Lack{lackOf("app")})
+
+	successor := instance(0, "20", crashing)
+	successor.UID = "i0-2"
+	l.ReplaceInstances([]*ledger.Instance{successor})
+	assert.Empty(t, tallyOf(t, l).Lacks, "what its predecessor lacked")
+}
+
 func TestVersionsMetOutsideTheWatchDoNotBringBackTheDead(t *testing.T) {
 	l := ledger.New(nil)
 	l.ObserveDeployment(deploymentVersion("5"))
@@ -256,7 +293,10 @@ func TestRunningSumsEqualASumFromScratch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := ledger.New(nil)
 		l.ObserveDeployment(deploymentVersion("1"))
-		type model struct{ seen, pending *ledger.Instance }
+		type model struct {
+			seen, pending *ledger.Instance
+			lacks         []rollup.Lack
+		}
 		models := map[int]*model{}
 		version := 10
 		now := time.Unix(0, 0)
@@ -270,7 +310,7 @@ func TestRunningSumsEqualASumFromScratch(t *testing.T) {
 			version++
 			now = now.Add(time.Second)
 			i := instance(n, strconv.Itoa(version), rapid.SampledFrom(contributions).Draw(t, "contribution"))
-			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			switch rapid.IntRange(0, 4).Draw(t, "step") {
 			case 0:
 				l.ObserveInstance(i)
 				m.seen, m.pending = i, nil
@@ -288,11 +328,19 @@ func TestRunningSumsEqualASumFromScratch(t *testing.T) {
 			case 2:
 				l.ForgetInstance(i.NamespacedName, i.UID)
 				m.seen, m.pending = nil, nil
+			case 4:
+				list := rapid.SliceOfNDistinct(rapid.SampledFrom([]rollup.Lack{lackOf("app"), lackOf("log")}), 0, 2, rapid.ID).Draw(t, "lacks")
+				l.ObserveLacks(i.NamespacedName, i.UID, list)
+				m.lacks = list
+				l.ObserveLacks(i.NamespacedName, "of a predecessor", []rollup.Lack{lackOf("gone")})
 			case 3:
 				since, ok := l.Pending(i.NamespacedName)
 				require.Equal(t, m.pending != nil, ok)
 				l.Settle(i.NamespacedName, since, m.seen)
 				m.pending = nil
+			}
+			if m.seen == nil && m.pending == nil {
+				m.lacks = nil
 			}
 			var effective []rollup.Instance
 			held := 0
@@ -303,14 +351,15 @@ func TestRunningSumsEqualASumFromScratch(t *testing.T) {
 				}
 				if current != nil {
 					held++
-					effective = append(effective, rollup.Instance{Member: current.Member, Contribution: current.Contribution})
+					effective = append(effective, rollup.Instance{Member: current.Member, Contribution: current.Contribution, Lacks: m.lacks})
 				}
 			}
 			want := rollup.Sum(effective)
 			sortFailures(want.Failures)
 			view, _ := l.Deployment(deployment.UID)
 			sortFailures(view.Tally.Failures)
-			if diff := gocmp.Diff(want, view.Tally); diff != "" {
+			anyOrder := cmpopts.SortSlices(func(a, b rollup.Lack) bool { return a.Container < b.Container })
+			if diff := gocmp.Diff(want, view.Tally, anyOrder); diff != "" {
 				t.Fatalf("tally (-want +got):\n%s", diff)
 			}
 			require.Equal(t, held, l.Sizes().Instances)
