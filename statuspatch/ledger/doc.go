@@ -24,12 +24,14 @@
 //
 // One mutex guards everything. It is held for map and tree operations only,
 // never across I/O or a call out of the package, so that no holder can wait for
-// another lock: Notify is called after it is released. Versions of parents are
-// immutable once they are handed in, which lets snapshots share them.
+// another lock: Notify is called after it is released. Versions of Instances and
+// parents are immutable once they are handed in: the ledger keeps them as they
+// are, and snapshots share them.
 //
 // # Memory
 //
 // One entry for each Instance and parent that exists, nothing for those that
 // are gone: the entry goes with the last of its watch state, its pending state
-// and the Instances that name it.
+// and the Instances that name it. An Instance is kept once, by pointer: the
+// tallies hold on to the version that counts and to no older one.
 package ledger

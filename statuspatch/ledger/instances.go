@@ -5,94 +5,97 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/causeway-webhook/causeway/statuspatch/rollup"
 )
 
 // ObserveInstance takes in a version that the watch delivered. An older one
 // than is known changes nothing.
 func (l *Ledger) ObserveInstance(i *Instance) {
-	l.change(func(a *affected) { l.observe(i, a) })
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.observe(i, &a)
 }
 
 func (l *Ledger) observe(i *Instance, a *affected) {
-	e := l.instances[i.NamespacedName]
-	if e != nil && e.seen != nil && !Newer(i.ResourceVersion, e.seen.ResourceVersion) {
+	before := l.instances[i.NamespacedName]
+	if before.seen != nil && !Newer(i.ResourceVersion, before.seen.ResourceVersion) {
 		return
 	}
-	l.edit(i.NamespacedName, a, func(e *instanceEntry) {
-		e.seen = i
-		if e.pending != nil && Newer(i.ResourceVersion, e.pending.base) {
-			e.pending = nil
-		}
-	})
+	after := before
+	after.seen = i
+	if after.pending != nil && Newer(i.ResourceVersion, after.pending.base) {
+		after.pending = nil
+	}
+	l.update(i.NamespacedName, before, after, a)
 }
 
 // ForgetInstance takes in a deletion that the watch delivered. A pending entry
 // for a successor of the same name stays.
 func (l *Ledger) ForgetInstance(name types.NamespacedName, uid types.UID) {
-	l.change(func(a *affected) { l.forget(name, uid, a) })
-}
-
-func (l *Ledger) forget(name types.NamespacedName, uid types.UID, a *affected) {
-	if l.instances[name] == nil {
-		return
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.instances[name]
+	after := before
+	if after.seen != nil && after.seen.UID == uid {
+		after.seen = nil
 	}
-	l.edit(name, a, func(e *instanceEntry) {
-		if e.seen != nil && e.seen.UID == uid {
-			e.seen = nil
-		}
-		if e.pending != nil && e.pending.UID == uid {
-			e.pending = nil
-		}
-	})
+	if after.pending != nil && after.pending.UID == uid {
+		after.pending = nil
+	}
+	l.update(name, before, after, &a)
 }
 
 // ReplaceInstances takes in a whole list: what it lacks is gone, unless it is
 // pending, for a list may be older than the review; those settle by themselves.
 func (l *Ledger) ReplaceInstances(list []*Instance) {
-	l.change(func(a *affected) {
-		listed := make(map[types.NamespacedName]types.UID, len(list))
-		for _, i := range list {
-			listed[i.NamespacedName] = i.UID
+	listed := make(map[types.NamespacedName]types.UID, len(list))
+	for _, i := range list {
+		listed[i.NamespacedName] = i.UID
+	}
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name, e := range l.instances {
+		if e.seen != nil && listed[name] != e.seen.UID {
+			after := e
+			after.seen = nil
+			l.update(name, e, after, &a)
 		}
-		for name, e := range l.instances {
-			if e.seen != nil && listed[name] != e.seen.UID {
-				l.edit(name, a, func(e *instanceEntry) { e.seen = nil })
-			}
-		}
-		for _, i := range list {
-			l.observe(i, a)
-		}
-	})
+	}
+	for _, i := range list {
+		l.observe(i, &a)
+	}
 }
 
 // Propose makes a review's new contribution pending on the version the review
 // was based on. It answers false where a newer version than that has been seen
-// already: such a write will conflict, and the API server asks again.
+// already: such a write will conflict, and the API server asks again. The
+// Instance is kept and must not be changed after.
 func (l *Ledger) Propose(i *Instance, base string, now time.Time) (ok bool) {
-	l.change(func(a *affected) {
-		if e := l.instances[i.NamespacedName]; e != nil {
-			if e.seen != nil && Newer(e.seen.ResourceVersion, base) {
-				return
-			}
-			if e.pending != nil && Newer(e.pending.base, base) {
-				return
-			}
-		}
-		ok = true
-		l.edit(i.NamespacedName, a, func(e *instanceEntry) {
-			e.pending = &pending{Instance: *i, base: base, since: now}
-		})
-	})
-	return ok
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.instances[i.NamespacedName]
+	if before.seen != nil && Newer(before.seen.ResourceVersion, base) ||
+		before.pending != nil && Newer(before.pending.base, base) {
+		return false
+	}
+	after := before
+	after.pending = &pending{i, base, now}
+	l.update(i.NamespacedName, before, after, &a)
+	return true
 }
 
 // Pending tells since when an Instance's contribution is pending, if it is.
 func (l *Ledger) Pending(name types.NamespacedName) (since time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.instances[name]; e != nil && e.pending != nil {
+	if e := l.instances[name]; e.pending != nil {
 		return e.pending.since, true
 	}
 	return time.Time{}, false
@@ -102,48 +105,39 @@ func (l *Ledger) Pending(name types.NamespacedName) (since time.Time, ok bool) {
 // found: the stored version, or nil where there is none. An entry made later
 // stays, for the read may not have seen its write.
 func (l *Ledger) Settle(name types.NamespacedName, since time.Time, live *Instance) {
-	l.change(func(a *affected) {
-		e := l.instances[name]
-		if e == nil || e.pending == nil || !e.pending.since.Equal(since) {
-			return
-		}
-		l.edit(name, a, func(e *instanceEntry) {
-			e.pending = nil
-			switch {
-			case live == nil:
-				e.seen = nil
-			case e.seen == nil || Newer(live.ResourceVersion, e.seen.ResourceVersion):
-				e.seen = live
-			}
-		})
-	})
-}
-
-// edit changes one entry and carries the difference into the tallies.
-func (l *Ledger) edit(name types.NamespacedName, a *affected, change func(*instanceEntry)) {
-	e := l.instances[name]
-	if e == nil {
-		e = &instanceEntry{}
-		l.instances[name] = e
-	}
-	before, proposed := e.effective(), e.pending
-	lacked := e.lacks.counting(before)
-	change(e)
-	after := e.effective()
-	l.unsettled.move(proposed, e.pending)
-	if after == nil {
-		delete(l.instances, name)
-	}
-	lacking := e.lacks.counting(after)
-	if same(before, after) && slices.Equal(lacked, lacking) {
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.instances[name]
+	if before.pending == nil || !before.pending.since.Equal(since) {
 		return
 	}
-	if before != nil {
-		l.retract(before, lacked, a)
+	after := before
+	after.pending = nil
+	if live == nil || after.seen == nil || Newer(live.ResourceVersion, after.seen.ResourceVersion) {
+		after.seen = live
 	}
-	if after != nil {
-		l.count(after, lacking, a)
+	l.update(name, before, after, &a)
+}
+
+// update puts one entry in another's place and carries the difference into the
+// tallies.
+func (l *Ledger) update(name types.NamespacedName, before, after instanceEntry, a *affected) {
+	if before == after {
+		return
 	}
+	if after.effective() == nil {
+		delete(l.instances, name)
+	} else {
+		l.instances[name] = after
+	}
+	if same(before.effective(), after.effective()) && slices.Equal(before.lacking(), after.lacking()) {
+		l.succeed(before, after)
+		return
+	}
+	l.retract(before, a)
+	l.count(after, a)
 }
 
 // same tells that two versions of an Instance add the same to the same tally.
@@ -154,29 +148,46 @@ func same(a, b *Instance) bool {
 	return a.Deployment == b.Deployment && a.Member == b.Member && a.Contribution == b.Contribution
 }
 
-func (l *Ledger) count(i *Instance, lacking []rollup.Lack, a *affected) {
-	if i.Deployment.IsZero() {
+// succeed has a version follow one that adds the same: no parent can tell the
+// two apart, but the older one must not be held on to.
+func (l *Ledger) succeed(before, after instanceEntry) {
+	i := after.effective()
+	if i == nil || i.Deployment.IsZero() {
 		return
 	}
-	e := l.deployments[i.Deployment.UID]
-	if e == nil {
-		e = &deploymentEntry{}
-		l.deployments[i.Deployment.UID] = e
-	}
-	e.tally.add(i)
-	e.tally.lack(lacking, 1)
-	e.affects(i.Deployment, a)
+	d := l.deployments[i.Deployment.UID]
+	d.tally.replace(i)
+	d.unsettled += after.unsettled() - before.unsettled()
 }
 
-func (l *Ledger) retract(i *Instance, lacked []rollup.Lack, a *affected) {
-	e := l.deployments[i.Deployment.UID]
-	if e == nil {
+func (l *Ledger) count(e instanceEntry, a *affected) {
+	i := e.effective()
+	if i == nil || i.Deployment.IsZero() {
 		return
 	}
-	e.tally.remove(i)
-	e.tally.lack(lacked, -1)
-	e.affects(i.Deployment, a)
-	l.dropDeployment(i.Deployment.UID, e)
+	d := l.deployments[i.Deployment.UID]
+	if d == nil {
+		d = &deploymentEntry{}
+		l.deployments[i.Deployment.UID] = d
+	}
+	d.tally.add(i)
+	d.tally.lack(e.lacking(), 1)
+	d.unsettled += e.unsettled()
+	d.affects(i.Deployment, a)
+}
+
+// retract takes back what count did for the same entry.
+func (l *Ledger) retract(e instanceEntry, a *affected) {
+	i := e.effective()
+	if i == nil || i.Deployment.IsZero() {
+		return
+	}
+	d := l.deployments[i.Deployment.UID]
+	d.tally.remove(i)
+	d.tally.lack(e.lacking(), -1)
+	d.unsettled -= e.unsettled()
+	d.affects(i.Deployment, a)
+	l.dropDeployment(i.Deployment.UID, d)
 }
 
 func (e *deploymentEntry) affects(p Parent, a *affected) {

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/causeway-webhook/causeway/statuspatch/reason"
@@ -16,24 +14,34 @@ type lacks struct {
 	list []rollup.Lack
 }
 
-// counting are those that count: of an Instance that crashes, and of no other.
-func (l lacks) counting(i *Instance) []rollup.Lack {
-	if i == nil || i.UID != l.of || i.Contribution.Reason != reason.InstanceCrashing {
+// lacking are those that count: of an Instance that crashes, and of no other.
+func (e instanceEntry) lacking() []rollup.Lack {
+	if e.lacks == nil {
 		return nil
 	}
-	return l.list
+	i := e.effective()
+	if i == nil || i.UID != e.lacks.of || i.Contribution.Reason != reason.InstanceCrashing {
+		return nil
+	}
+	return e.lacks.list
 }
 
 // ObserveLacks takes in what the containers of the Instance of this UID lack. Of
 // one that the ledger does not hold nothing is kept.
 func (l *Ledger) ObserveLacks(name types.NamespacedName, uid types.UID, list []rollup.Lack) {
-	l.change(func(a *affected) {
-		e := l.instances[name]
-		if e == nil || e.effective().UID != uid || e.lacks.of == uid && slices.Equal(e.lacks.list, list) {
-			return
-		}
-		l.edit(name, a, func(e *instanceEntry) { e.lacks = lacks{uid, list} })
-	})
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.instances[name]
+	if i := before.effective(); i == nil || i.UID != uid {
+		return
+	}
+	after := before
+	if after.lacks = nil; len(list) > 0 {
+		after.lacks = &lacks{uid, list}
+	}
+	l.update(name, before, after, &a)
 }
 
 // lack counts each of them for as many Instances as have it.

@@ -14,39 +14,51 @@ type Ledger struct {
 	notify func(Parent)
 
 	mu          sync.Mutex
-	instances   map[types.NamespacedName]*instanceEntry
+	instances   map[types.NamespacedName]instanceEntry
 	deployments map[types.UID]*deploymentEntry
 	workloads   map[types.UID]*workloadEntry
-	unsettled   unsettled
 }
 
+// instanceEntry is what is known of one Instance; the zero value is nothing.
 type instanceEntry struct {
 	// seen is the newest version the API server was heard to hold, nil for an
 	// Instance known from a review only.
 	seen    *Instance
 	pending *pending
-	lacks   lacks
+	// lacks is nil for all but the few that lack something.
+	lacks *lacks
 }
 
 type pending struct {
-	Instance
+	*Instance
 	// base is the resourceVersion of the oldObject the review spoke of.
 	base  string
 	since time.Time
 }
 
 // effective is what counts: what is about to be stored, else what is.
-func (e *instanceEntry) effective() *Instance {
+func (e instanceEntry) effective() *Instance {
 	if e.pending != nil {
-		return &e.pending.Instance
+		return e.pending.Instance
 	}
 	return e.seen
+}
+
+// unsettled is 1 where the Instance is pending, else 0.
+func (e instanceEntry) unsettled() int {
+	if e.pending != nil {
+		return 1
+	}
+	return 0
 }
 
 type deploymentEntry struct {
 	// version is nil for a deployment that only its Instances have named.
 	version *Deployment
 	tally   tally
+	// unsettled counts the Instances in the tally that are pending: what a
+	// request is about to store, and may yet never be stored.
+	unsettled int
 }
 
 type workloadEntry struct {
@@ -62,10 +74,9 @@ func New(notify func(Parent)) *Ledger {
 	}
 	return &Ledger{
 		notify:      notify,
-		instances:   map[types.NamespacedName]*instanceEntry{},
+		instances:   map[types.NamespacedName]instanceEntry{},
 		deployments: map[types.UID]*deploymentEntry{},
 		workloads:   map[types.UID]*workloadEntry{},
-		unsettled:   unsettled{},
 	}
 }
 
@@ -157,29 +168,4 @@ func (l *Ledger) Sizes() Sizes {
 		}
 	}
 	return s
-}
-
-// change runs edit under the lock and notifies, after it, of the parents that
-// edit says are affected.
-func (l *Ledger) change(edit func(affected *affected)) {
-	var a affected
-	func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		edit(&a)
-	}()
-	for _, p := range a.parents {
-		l.notify(p)
-	}
-}
-
-// affected gathers parents to notify of. Almost always there are two, so a
-// slice that is searched does.
-type affected struct{ parents []Parent }
-
-func (a *affected) add(p Parent) {
-	if p.IsZero() || len(a.parents) < 16 && slices.Contains(a.parents, p) {
-		return
-	}
-	a.parents = append(a.parents, p)
 }

@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -365,24 +364,4 @@ func TestRunningSumsEqualASumFromScratch(t *testing.T) {
 			require.Equal(t, held, l.Sizes().Instances)
 		}
 	})
-}
-
-// One update costs the same for ten siblings as for ten thousand.
-func BenchmarkUpdate(b *testing.B) {
-	for _, siblings := range []int{10, 10_000} {
-		b.Run(fmt.Sprintf("siblings=%d", siblings), func(b *testing.B) {
-			l := ledger.New(nil)
-			l.ObserveDeployment(deploymentVersion("1"))
-			versions := make([][2]*ledger.Instance, siblings)
-			for i := range siblings {
-				versions[i] = [2]*ledger.Instance{instance(i, "10", ready), instance(i, "10", crashing)}
-				l.ObserveInstance(versions[i][0])
-			}
-			now := time.Unix(0, 0)
-			b.ReportAllocs()
-			for n := 0; b.Loop(); n++ {
-				l.Propose(versions[n*7919%siblings][n/siblings&1], "10", now)
-			}
-		})
-	}
 }

@@ -5,7 +5,11 @@ import "k8s.io/apimachinery/pkg/types"
 // ObserveDeployment takes in a version that the watch delivered. An older one
 // than is known changes nothing.
 func (l *Ledger) ObserveDeployment(d *Deployment) {
-	l.change(func(a *affected) { l.observeDeployment(d, a) })
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.observeDeployment(d, &a)
 }
 
 func (l *Ledger) observeDeployment(d *Deployment, a *affected) {
@@ -36,16 +40,22 @@ func (l *Ledger) observeDeployment(d *Deployment, a *affected) {
 // a deployment on that the watch has delivered, since one the watch has already
 // seen deleted must not come back.
 func (l *Ledger) RefreshDeployment(d *Deployment) {
-	l.change(func(a *affected) {
-		if e := l.deployments[d.UID]; e != nil && e.version != nil {
-			l.observeDeployment(d, a)
-		}
-	})
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.deployments[d.UID]; e != nil && e.version != nil {
+		l.observeDeployment(d, &a)
+	}
 }
 
 // ForgetDeployment takes in a deletion that the watch delivered.
 func (l *Ledger) ForgetDeployment(uid types.UID) {
-	l.change(func(a *affected) { l.forgetDeployment(uid, a) })
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgetDeployment(uid, &a)
 }
 
 func (l *Ledger) forgetDeployment(uid types.UID, a *affected) {
@@ -61,26 +71,32 @@ func (l *Ledger) forgetDeployment(uid types.UID, a *affected) {
 
 // ReplaceDeployments takes in a whole list: what it lacks is gone.
 func (l *Ledger) ReplaceDeployments(list []*Deployment) {
-	l.change(func(a *affected) {
-		listed := make(map[types.UID]bool, len(list))
-		for _, d := range list {
-			listed[d.UID] = true
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	listed := make(map[types.UID]bool, len(list))
+	for _, d := range list {
+		listed[d.UID] = true
+	}
+	for uid := range l.deployments {
+		if !listed[uid] {
+			l.forgetDeployment(uid, &a)
 		}
-		for uid := range l.deployments {
-			if !listed[uid] {
-				l.forgetDeployment(uid, a)
-			}
-		}
-		for _, d := range list {
-			l.observeDeployment(d, a)
-		}
-	})
+	}
+	for _, d := range list {
+		l.observeDeployment(d, &a)
+	}
 }
 
 // ObserveWorkload takes in a version that the watch delivered. An older one
 // than is known changes nothing.
 func (l *Ledger) ObserveWorkload(w *Workload) {
-	l.change(func(a *affected) { l.observeWorkload(w, a) })
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.observeWorkload(w, &a)
 }
 
 func (l *Ledger) observeWorkload(w *Workload, a *affected) {
@@ -94,16 +110,22 @@ func (l *Ledger) observeWorkload(w *Workload, a *affected) {
 
 // RefreshWorkload is RefreshDeployment for a Workload.
 func (l *Ledger) RefreshWorkload(w *Workload) {
-	l.change(func(a *affected) {
-		if e := l.workloads[w.UID]; e != nil && e.version != nil {
-			l.observeWorkload(w, a)
-		}
-	})
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.workloads[w.UID]; e != nil && e.version != nil {
+		l.observeWorkload(w, &a)
+	}
 }
 
 // ForgetWorkload takes in a deletion that the watch delivered.
 func (l *Ledger) ForgetWorkload(uid types.UID) {
-	l.change(func(a *affected) { l.forgetWorkload(uid, a) })
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgetWorkload(uid, &a)
 }
 
 func (l *Ledger) forgetWorkload(uid types.UID, a *affected) {
@@ -118,20 +140,22 @@ func (l *Ledger) forgetWorkload(uid types.UID, a *affected) {
 
 // ReplaceWorkloads takes in a whole list: what it lacks is gone.
 func (l *Ledger) ReplaceWorkloads(list []*Workload) {
-	l.change(func(a *affected) {
-		listed := make(map[types.UID]bool, len(list))
-		for _, w := range list {
-			listed[w.UID] = true
+	var a affected
+	defer l.tell(&a)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	listed := make(map[types.UID]bool, len(list))
+	for _, w := range list {
+		listed[w.UID] = true
+	}
+	for uid := range l.workloads {
+		if !listed[uid] {
+			l.forgetWorkload(uid, &a)
 		}
-		for uid := range l.workloads {
-			if !listed[uid] {
-				l.forgetWorkload(uid, a)
-			}
-		}
-		for _, w := range list {
-			l.observeWorkload(w, a)
-		}
-	})
+	}
+	for _, w := range list {
+		l.observeWorkload(w, &a)
+	}
 }
 
 func (l *Ledger) workload(uid types.UID) *workloadEntry {

@@ -10,13 +10,22 @@ import (
 // thousand need but three levels.
 const treeDegree = 16
 
-// voice is an Instance that has a failure reason and could speak for it.
+// voice is an Instance that has a failure reason and could speak for it. Its
+// ordinal stands beside the pointer because a tree of ten thousand is too large
+// to follow a pointer at each step: nearly always the ordinals tell.
 type voice struct {
-	rollup.Member
-	message string
+	ordinal  int
+	instance *Instance
 }
 
-func (a voice) before(b voice) bool { return rollup.CompareMembers(a.Member, b.Member) < 0 }
+func voiceOf(i *Instance) voice { return voice{i.Member.Ordinal, i} }
+
+func (a voice) before(b voice) bool {
+	if a.ordinal != b.ordinal {
+		return a.ordinal < b.ordinal
+	}
+	return rollup.CompareMembers(a.instance.Member, b.instance.Member) < 0
+}
 
 // tally is the running sum of one deployment's Instances. Instances of one
 // reason stand in an ordered tree, so that the representative is found without
@@ -40,7 +49,14 @@ func (t *tally) add(i *Instance) {
 		tree = btree.NewG(treeDegree, voice.before)
 		t.failures[i.Contribution.Reason] = tree
 	}
-	tree.ReplaceOrInsert(voice{i.Member, i.Contribution.Message})
+	tree.ReplaceOrInsert(voiceOf(i))
+}
+
+// replace puts a version in the place of one that adds the same.
+func (t *tally) replace(i *Instance) {
+	if i.Contribution.Reason != "" {
+		t.failures[i.Contribution.Reason].ReplaceOrInsert(voiceOf(i))
+	}
 }
 
 func (t *tally) remove(i *Instance) {
@@ -49,7 +65,7 @@ func (t *tally) remove(i *Instance) {
 	if tree == nil {
 		return
 	}
-	tree.Delete(voice{Member: i.Member})
+	tree.Delete(voiceOf(i))
 	if tree.Len() == 0 {
 		delete(t.failures, i.Contribution.Reason)
 	}
@@ -80,8 +96,8 @@ func (t *tally) snapshot() rollup.Tally {
 		out.Failures = append(out.Failures, rollup.Failure{
 			Reason:         reason,
 			Count:          tree.Len(),
-			Representative: first.Member,
-			Message:        first.message,
+			Representative: first.instance.Member,
+			Message:        first.instance.Contribution.Message,
 		})
 	}
 	return out

@@ -7,7 +7,8 @@ import (
 	"github.com/causeway-webhook/causeway/statuspatch/rollup"
 )
 
-// Instance is what the ledger keeps of one version of an Instance.
+// Instance is what the ledger keeps of one version of an Instance. It is
+// immutable once it has been handed to the ledger.
 type Instance struct {
 	types.NamespacedName
 	UID             types.UID
