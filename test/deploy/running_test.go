@@ -36,8 +36,16 @@ type running struct {
 	processes map[string][]*environment.Process
 }
 
-// started installs a kustomization and starts no process yet.
+// started installs a kustomization, with webhooks answered by the stand-ins, and starts no process yet.
 func started(t *testing.T, dir string, options controlplane.Options) *running {
+	t.Helper()
+	r := newRunning(t, options)
+	r.install(t, dir, r.options)
+	return r
+}
+
+// newRunning has the compute API and stand-ins for the Services, and nothing of Causeway's yet.
+func newRunning(t *testing.T, options controlplane.Options) *running {
 	t.Helper()
 	r := &running{fronts: map[string]*environment.Balancer{}, processes: map[string][]*environment.Process{}}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -68,15 +76,22 @@ func started(t *testing.T, dir string, options controlplane.Options) *running {
 		}
 		return ""
 	}}
+	return r
+}
 
+// install puts in what a kustomization renders.
+func (r *running) install(t *testing.T, dir string, options install.Options) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var err error
 	r.objects = rendered(t, dir)
-	require.NoError(t, install.Install(ctx, r.AdminConfig(), r.objects, r.options))
+	require.NoError(t, install.Install(ctx, r.AdminConfig(), r.objects, options))
 	r.deployment = &appsv1.Deployment{}
 	convert(t, one(t, r.objects, "Deployment"), r.deployment)
 	r.account, err = r.ServiceAccountConfig(ctx, r.deployment.Namespace, r.deployment.Spec.Template.Spec.ServiceAccountName)
 	require.NoError(t, err)
 	r.kubeconfig = kubeconfigFor(t, r.account)
-	return r
 }
 
 // start runs one container of the Pod once more, and returns when it is ready.
