@@ -178,29 +178,26 @@ func (e *Environment) startControlPlane(ctx context.Context) (err error) {
 
 // installUsers gives the ordinary users their rights.
 func (e *Environment) installUsers(ctx context.Context) error {
-	admin, err := client.New(e.AdminConfig(), client.Options{})
-	if err != nil {
-		return err
-	}
 	role := &rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
 		ObjectMeta: metav1.ObjectMeta{Name: editorRole},
 		Rules: []rbacv1.PolicyRule{{
 			APIGroups: []string{computeapi.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"*"},
 		}},
 	}
 	binding := &rbacv1.ClusterRoleBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
 		ObjectMeta: metav1.ObjectMeta{Name: editorRole},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: editorRole},
 	}
 	for _, user := range []string{Customer, Writer} {
 		binding.Subjects = append(binding.Subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
 	}
-	for _, o := range []client.Object{role, binding} {
-		if err := admin.Create(ctx, o); err != nil {
-			return fmt.Errorf("giving ordinary users their rights: %w", err)
-		}
+	objects, err := install.Untyped(role, binding)
+	if err != nil {
+		return err
 	}
-	return nil
+	return install.Install(ctx, e.AdminConfig(), objects, install.Options{})
 }
 
 func (e *Environment) startFronts(context.Context) (err error) {

@@ -32,7 +32,8 @@ type Options struct {
 
 // Install applies objects, whatever their order: namespaces and CRDs first,
 // whose kinds are served before anything else is applied, and last what acts on
-// the requests of others, so that it never acts on these.
+// the requests of others, so that it never acts on these. When it returns, what
+// it granted is allowed.
 func Install(ctx context.Context, cfg *rest.Config, objects []*unstructured.Unstructured, opts Options) error {
 	objects, err := Rewrite(objects, opts)
 	if err != nil {
@@ -54,7 +55,7 @@ func Install(ctx context.Context, cfg *rest.Config, objects []*unstructured.Unst
 			return fmt.Errorf("install %s: %w", describe(obj), err)
 		}
 	}
-	if err := waitServed(ctx, cfg, c, objects); err != nil {
+	if err := errors.Join(waitServed(ctx, cfg, c, objects), waitGranted(ctx, c, objects)); err != nil {
 		return fmt.Errorf("install: %w", err)
 	}
 	return nil

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,9 +21,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/causeway-webhook/causeway/test/crds"
+	"github.com/causeway-webhook/causeway/test/environment"
 	"github.com/causeway-webhook/causeway/test/install"
 )
 
@@ -100,7 +104,8 @@ func TestInstallWorksWhateverTheOrderAndTwice(t *testing.T) {
 	all := slices.Concat(objects, classes, kinds)
 	opts := install.Options{WebhookURL: func(string) string { return url }, CABundle: ca}
 
-	uninstall(t, all)
+	// The namespace stays, as nobody here empties one that is being deleted.
+	uninstall(t, slices.DeleteFunc(slices.Clone(all), func(obj *unstructured.Unstructured) bool { return obj.GetKind() == "Namespace" }))
 	for range 2 {
 		require.NoError(t, install.Install(t.Context(), config, all, opts))
 	}
@@ -113,12 +118,13 @@ func TestInstallWorksWhateverTheOrderAndTwice(t *testing.T) {
 
 	// The webhook is reached at its path and trusted. The API server picks a new
 	// configuration up a moment after it is stored.
-	var refused error
-	require.Eventually(t, func() bool {
-		refused = c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "x-"}})
-		return refused != nil
-	}, time.Minute, 20*time.Millisecond)
-	assert.EqualError(t, refused, `admission webhook "config.guard.example" denied the request: refused at /config`)
+	const want = `admission webhook "config.guard.example" denied the request: refused at /config`
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, environment.WaitFor(ctx, "the webhook to refuse", func() (bool, string) {
+		err := c.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "x-"}}, client.DryRunAll)
+		return err != nil && err.Error() == want, fmt.Sprint(err)
+	}))
 }
 
 func TestUninstallLeavesNothingButTheNamespace(t *testing.T) {
@@ -164,12 +170,39 @@ spec:
 	first, second := crd("clashes"), crd("others")
 	uninstall(t, []*unstructured.Unstructured{first, second})
 	require.NoError(t, install.Install(t.Context(), config, []*unstructured.Unstructured{first}, install.Options{}))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	// Patience ends when the API server has said it, and was asked once more.
+	require.NoError(t, newClient(t).Create(t.Context(), second.DeepCopy()))
+	said := &unstructured.Unstructured{}
+	said.SetGroupVersionKind(second.GroupVersionKind())
+	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := install.Install(ctx, config, []*unstructured.Unstructured{second}, install.Options{})
+	require.NoError(t, environment.WaitFor(waiting, "the name to be refused", func() (bool, string) {
+		require.NoError(t, newClient(t).Get(t.Context(), client.ObjectKeyFromObject(second), said))
+		text := fmt.Sprint(said.Object["status"])
+		return strings.Contains(text, "is already in use"), text
+	}))
+	ctx, enough := context.WithCancel(t.Context())
+	defer enough()
+	asked := 0
+	watched := rest.CopyConfig(config)
+	watched.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/others.clash.example") {
+				if asked++; asked == 2 {
+					enough()
+				}
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	err := install.Install(ctx, watched, []*unstructured.Unstructured{second}, install.Options{})
 	require.ErrorContains(t, err, `install: wait for CustomResourceDefinition "others.clash.example": `)
 	require.ErrorContains(t, err, `is already in use`)
 }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestInstallNamesTheObjectThatIsRefused(t *testing.T) {
 	bad := object(t, `

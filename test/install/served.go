@@ -8,6 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,16 +56,22 @@ func served(ctx context.Context, c client.Client, disco discovery.ServerResource
 			continue
 		}
 		gv := crd.Spec.Group + "/" + version.Name
-		list, err := disco.ServerResourcesForGroupVersion(gv)
+		resources, err := disco.ServerResourcesForGroupVersion(gv)
 		if err != nil {
 			return err
 		}
 		found := false
-		for _, resource := range list.APIResources {
+		for _, resource := range resources.APIResources {
 			found = found || resource.Name == crd.Spec.Names.Plural
 		}
 		if !found {
 			return fmt.Errorf("%s does not list %s yet", gv, crd.Spec.Names.Plural)
+		}
+		// One that was deleted and made again may be listed still, and not be served.
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.ListKind})
+		if err := c.List(ctx, list, client.Limit(1)); err != nil {
+			return err
 		}
 	}
 	return nil
