@@ -75,10 +75,14 @@ func (b *Balancer) SetOpen(open bool) {
 	}
 }
 
-// Active is the process that connections are passed to, or nil.
+// Active is the process that connections are passed to, or nil. One that has
+// ended is none, though no probe has told so yet.
 func (b *Balancer) Active() *Process {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.active != nil && b.active.Ended() {
+		return nil
+	}
 	return b.active
 }
 

@@ -276,15 +276,15 @@ func (l *faultListener) Accept() (net.Conn, error) {
 		f := &faultConn{Conn: c, listener: l, closed: make(chan struct{}), open: make(chan struct{})}
 		close(f.open)
 		l.mu.Lock()
-		gone, silent := l.gone, l.silent
+		gone := l.gone
+		if l.silent {
+			f.freeze() // under the lock, or it might miss the thaw that comes next
+		}
 		l.conns[f] = struct{}{}
 		l.mu.Unlock()
 		if gone {
 			f.reset()
 			continue
-		}
-		if silent {
-			f.freeze()
 		}
 		return f, nil
 	}
