@@ -2,9 +2,11 @@ package platform_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,10 +19,13 @@ var foreign = metav1.Condition{
 	LastTransitionTime: metav1.Unix(1700000000, 0), ObservedGeneration: 42,
 }
 
+// patient goes on for seconds: the controllers write on every event.
+var patient = wait.Backoff{Steps: 20, Duration: 10 * time.Millisecond, Factor: 1.3, Jitter: 0.1}
+
 // updateStatus changes a status as a careful foreign writer does.
 func updateStatus(w *world, obj client.Object, change func()) {
 	w.t.Helper()
-	require.NoError(w.t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	require.NoError(w.t, retry.RetryOnConflict(patient, func() error {
 		if err := w.client.Get(w.ctx, client.ObjectKeyFromObject(obj), obj); err != nil {
 			return err
 		}

@@ -29,6 +29,15 @@ func TestTheWorkloadControllerWritesOnEveryEvent(t *testing.T) {
 	workload := w.workload("web", 1)
 	w.untilWorkload(workload, availableView.workload)
 	w.settleDeployment(w.instanceKeys(1)[0])
+	// The deployment has its last status by now; the Workload has to have it too.
+	w.eventually("the Workload counts what its deployment counts", func() error {
+		d, got := w.getDeployment(w.onlyDeployment()).Status, w.getWorkload(workload).Status
+		want := [5]int32{d.Replicas, d.CurrentReplicas, d.UpdatedReplicas, d.DesiredReplicas, d.ReadyReplicas}
+		if has := [5]int32{got.Replicas, got.CurrentReplicas, got.UpdatedReplicas, got.DesiredReplicas, got.ReadyReplicas}; has != want {
+			return fmt.Errorf("%v, not %v", has, want)
+		}
+		return nil
+	})
 
 	for i := range 3 {
 		before := w.Workload.Writes()
@@ -65,11 +74,27 @@ func TestTheDeploymentControllerSleepsThroughForeignStatuses(t *testing.T) {
 	w.settleDeployment(instance)
 
 	obj := w.getDeployment(deployment)
-	updateStatus(w, obj, func() { computeapi.Condition(obj.Status.Conditions, "Available").Message = "the truth" })
-	annotate(w, obj, "example.com/event", "1")
+	turn := 0
+	w.eventually("what another writer stored stays", func() error {
+		// More than once, for the event of the Instance that settled it may be on
+		// its way still, and then brings the platform's message back.
+		before := w.Workload.Writes()
+		updateStatus(w, obj, func() { computeapi.Condition(obj.Status.Conditions, "Available").Message = "the truth" })
+		turn++
+		annotate(w, obj, "example.com/event", fmt.Sprint(turn))
+		w.eventually("the workload controller, which listens, has heard of it", func() error {
+			if w.Workload.Writes().Calls == before.Calls {
+				return errors.New("it has not")
+			}
+			return nil
+		})
+		if got := computeapi.Summary(w.getDeployment(deployment).Status.Conditions, "Available"); got != "True/StableInstanceFound the truth" {
+			return errors.New(got)
+		}
+		return nil
+	})
 	// It is deaf, not slow: it does hear of ReferencedDataReady, and then it
 	// takes the message back.
-	require.Equal(t, "True/StableInstanceFound the truth", computeapi.Summary(w.getDeployment(deployment).Status.Conditions, "Available"))
 	require.NoError(t, w.DataResolver.Set(t.Context(), deployment, platform.DataReady))
 	w.untilDeployment(deployment, "Available", availableView.available)
 
@@ -117,15 +142,17 @@ func TestConflictsAreRetried(t *testing.T) {
 	workload := w.workload("web", 1)
 	w.untilWorkload(workload, availableView.workload)
 	obj := w.getWorkload(workload)
-	for i := range 100 {
+	turn := 0
+	w.eventually("the controller meets a conflict", func() error {
+		turn++
 		updateStatus(w, obj, func() {
 			c := computeapi.Condition(obj.Status.Conditions, "Available")
-			c.Status, c.Reason, c.Message = metav1.ConditionFalse, "Foreign", fmt.Sprint(i)
+			c.Status, c.Reason, c.Message = metav1.ConditionFalse, "Foreign", fmt.Sprint(turn)
 		})
-		if w.Workload.Writes().Conflicts > 0 {
-			break
+		if w.Workload.Writes().Conflicts == 0 {
+			return fmt.Errorf("none in %d writes", turn)
 		}
-	}
-	require.Positive(t, w.Workload.Writes().Conflicts)
+		return nil
+	})
 	w.untilWorkload(workload, availableView.workload)
 }

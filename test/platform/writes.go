@@ -60,13 +60,13 @@ func (w *statusWriter) patch(ctx context.Context, obj, base client.Object, patch
 }
 
 func (w *statusWriter) count(obj, base client.Object, err error) error {
-	w.calls.Add(1)
 	switch {
 	case apierrors.IsConflict(err):
 		w.conflicts.Add(1)
 	case err == nil && obj.GetResourceVersion() != base.GetResourceVersion():
 		w.stored.Add(1)
 	}
+	w.calls.Add(1) // last, so that who sees the call sees what came of it
 	return err
 }
 
