@@ -99,7 +99,10 @@ func (h *hintClasses) drop(o any) {
 
 // failed tells a watch that broke, as any may for a moment, from one that is refused: what was read before may be wrong by now.
 func (h *hintClasses) failed(err error) {
-	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) {
+	h.mu.Lock()
+	known := h.readable // it is refused again and again, which is news once
+	h.mu.Unlock()
+	if known && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err)) {
 		h.change(func() { h.readable = false })
 	}
 }

@@ -62,6 +62,25 @@ func TestDeployedArguments(t *testing.T) {
 	}
 }
 
+// What components add to the arguments of statuspatch is what one of them needs of another.
+func TestArgumentsThatComponentsAdd(t *testing.T) {
+	t.Setenv("POD_IP", "192.0.2.7")
+	args := []string{"statuspatch"}
+	for _, component := range []string{"observe-pods", "capability-hint"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", component, "container.yaml"))
+		require.NoError(t, err)
+		var operations []struct{ Op, Path, Value string }
+		require.NoError(t, yaml.UnmarshalStrict(data, &operations))
+		require.Len(t, operations, 2)
+		assert.Equal(t, "statuspatch", operations[0].Value, "the container it is added to")
+		args = append(args, operations[1].Value)
+	}
+	got, _, err := execute(t, args...)
+	require.NoError(t, err)
+	assert.True(t, got.statuspatch.ObservePods)
+	assert.True(t, got.statuspatch.CapabilityHint)
+}
+
 func namesInRBAC(t *testing.T) (names []string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", "components", "status", "rbac.yaml"))

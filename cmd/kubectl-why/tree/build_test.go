@@ -54,6 +54,23 @@ func world(instances ...[]metav1.Condition) tree.Snapshot {
 
 func stored(n tree.Node) []metav1.Condition { return available(n.Status, n.Reason, n.Message) }
 
+// A hint rests on Pods, which are not read here: it is no difference.
+func TestAHintIsTakenAsItIsStored(t *testing.T) {
+	const hint = `Container "app" runs without capabilities that runtime class "web" currently grants by default: CHOWN. ` +
+		"If the image needs one, add it to the container's capabilities. This is not evidence that capabilities caused the crash."
+	s := world(crashing)
+	s.Workloads[0].Conditions[0].Message += " " + hint
+	got := tree.Build(s)[0].Workload
+	assert.Nil(t, got.Stored)
+	assert.Equal(t, "1 of 1 instances is repeatedly exiting and restarting: it exits. "+hint, got.Message)
+
+	s.Instances = append(s.Instances, tree.Instance{Name: "api-us-1", Deployment: "d", Ordinal: 1, Conditions: crashing})
+	got = tree.Build(s)[0].Workload
+	assert.Equal(t, "2 of 2 instances are repeatedly exiting and restarting: it exits. "+hint, got.Message)
+	require.NotNil(t, got.Stored)
+	assert.Equal(t, "1 of 1 instances is repeatedly exiting and restarting: it exits. "+hint, got.Stored.Message, "what does differ is told")
+}
+
 func TestStates(t *testing.T) {
 	cases := map[string]struct {
 		snapshot tree.Snapshot
