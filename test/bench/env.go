@@ -20,6 +20,8 @@ type env struct {
 	// out takes progress, a line at a time.
 	out   io.Writer
 	began time.Time
+
+	shared *planes
 }
 
 // say tells what is going on.
@@ -36,4 +38,11 @@ func short[T any](e *env, full, quick T) T {
 }
 
 // close ends what cases share.
-func (e *env) close() error { return nil }
+func (e *env) close() error {
+	if e.shared == nil {
+		return nil
+	}
+	p := e.shared
+	e.shared = nil
+	return p.stop()
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/causeway-webhook/causeway/test/environment"
+)
+
+// called returns when the writes of a fleet are reviewed by Causeway, in the same
+// request: an API server takes a moment to notice a configuration.
+func (e *env) called(ctx context.Context, f *fleet) error {
+	return environment.WaitFor(ctx, "Causeway to be called", func() (bool, string) {
+		before, err := e.look(ctx, f.Environment)
+		if err != nil {
+			return false, err.Error()
+		}
+		if err := f.flip(ctx, f.writers[0], 0); err != nil {
+			return false, err.Error()
+		}
+		after, err := e.look(ctx, f.Environment)
+		if err != nil {
+			return false, err.Error()
+		}
+		calls, timeouts := after.calls()-before.calls(), after.timeouts()-before.timeouts()
+		return calls > 0 && timeouts == 0, fmt.Sprintf("%v calls, %v without an answer", calls, timeouts)
+	})
+}
+
+// baselineCalled is called for a baseline webhook.
+func baselineCalled(ctx context.Context, f *fleet, baseline string) error {
+	name := baseline + ".bench.causeway.test"
+	return environment.WaitFor(ctx, "the webhook "+name+" to be called", func() (bool, string) {
+		before, err := serverCounters(ctx, f.Environment)
+		if err != nil {
+			return false, err.Error()
+		}
+		if err := f.flip(ctx, f.writers[0], 0); err != nil {
+			return false, err.Error()
+		}
+		after, err := serverCounters(ctx, f.Environment)
+		if err != nil {
+			return false, err.Error()
+		}
+		calls := after.sum(webhookCalls, "name", name) - before.sum(webhookCalls, "name", name)
+		missed := after.sum(webhookFailOpens, "name", name) - before.sum(webhookFailOpens, "name", name)
+		return calls > 0 && missed == 0, fmt.Sprintf("%v calls, %v without an answer", calls, missed)
+	})
+}
