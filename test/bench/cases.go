@@ -21,6 +21,10 @@ func cases() []aCase {
 	return []aCase{
 		{"status-unchanged", statusUnchanged},
 		{"hot-parent", hotParent},
+		{"spread", spread},
+		{"one-writer", oneWriter},
+		{"workload-create", workloadCreate},
+		{"few-seats", fewSeats},
 	}
 }
 
