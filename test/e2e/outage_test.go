@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,10 +93,72 @@ func TestCompactionWhileTheWatchIsAway(t *testing.T) {
 	well, last := f.isTrue()
 	require.True(t, well, "nobody has heard of it yet: %s", last)
 	lists := func() int { return s.Proxy.Seen("/instances?") - s.Proxy.Seen("/instances?", "watch=") }
+	expired := func() (refused []string) {
+		for _, e := range s.Proxy.WatchErrors() {
+			if strings.Contains(e, "/instances ") && strings.Contains(e, `"reason":"Expired"`) && strings.Contains(e, `"code":410`) {
+				refused = append(refused, e)
+			}
+		}
+		return refused
+	}
+	require.Empty(t, expired(), "the watch has not been let through yet")
 	before := lists()
 	s.Proxy.SetFault(nil)
 	s.within(promise, "the parents to be true", f.all(fleetCrashes))
-	assert.Greater(t, lists(), before, "the watch could not be resumed")
+	assert.Len(t, expired(), 1, "watches that the API server refused since the version is gone, of %q", s.Proxy.WatchErrors())
+	assert.Greater(t, lists(), before, "it listed anew")
+	t.Log(expired())
+}
+
+// The API server, or the way to it, is away for so long that every pause between
+// two tries has grown to its longest.
+func TestALongOutage(t *testing.T) {
+	const (
+		outage = 40 * time.Second
+		// watchPause is the longest that a watch waits before it is tried again:
+		// 2 s and a jitter of a fifth; the rest is for what is asked before.
+		watchPause = 3 * time.Second
+	)
+	for name, away := range map[string]func(*scene, *fleet) (back func()){
+		// The last thing that happened is that a write of the parents failed.
+		"the API server": func(s *scene, f *fleet) func() {
+			s.Proxy.SetFault(environment.On(environment.ParentWrites, environment.Answer(http.StatusInternalServerError, 0)))
+			require.NoError(s.t, patchConditions(s.ctx, s.customer, f.instance(0, 0), fleetCrashes))
+			s.StopAPIServer()
+			s.Proxy.SetFault(nil)
+			return func() { require.NoError(s.t, s.StartAPIServer(s.ctx)) }
+		},
+		// Nobody was asked about the write, and its event was missed.
+		"the way to it": func(s *scene, f *fleet) func() {
+			active := s.StatusFront.Active()
+			s.Proxy.SetGone(true)
+			s.ended(active)
+			require.NoError(s.t, patchConditions(s.ctx, s.customer, f.instance(0, 0), fleetCrashes))
+			return func() { s.Proxy.SetGone(false) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits for most of a minute and does little else
+			s := start(t, environment.Options{DeployOverlay: "status-only", Statuspatch: 2, Proxy: true})
+			f := s.newFleet("api", 1, 1)
+			began := time.Now()
+			back := away(s, f)
+			s.waitFor("the outage to have lasted", func() (bool, string) {
+				return time.Since(began) >= outage, time.Since(began).String()
+			})
+			back()
+			answers := time.Now()
+			asked := s.Proxy.Seen("/instances?")
+			s.waitFor("a watch to be tried again", func() (bool, string) { return s.Proxy.Seen("/instances?") > asked, "not yet" })
+			tried := time.Since(answers)
+			s.waitFor("the parents to be true", f.all(fleetCrashes))
+			took := time.Since(answers)
+			t.Logf("after %s: the watch was tried again after %s, the parents were true after %s",
+				answers.Sub(began).Round(time.Second), tried.Round(time.Millisecond), took.Round(time.Millisecond))
+			assert.LessOrEqual(t, tried, watchPause, "what the back-off of the watches adds")
+			assert.LessOrEqual(t, took, promise, "the parents to be true after the API server answers")
+		})
+	}
 }
 
 // An API server that crashes takes a write of the parents with it, and

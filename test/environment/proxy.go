@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +36,7 @@ type Proxy struct {
 	mu    sync.Mutex
 	fault Fault
 	seen  []string
+	ended []string
 }
 
 // A Fault decides about one request. It answers true where it has dealt with the
@@ -71,7 +74,13 @@ func StartProxy(config *rest.Config) (*Proxy, error) {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     p.transport,
 		FlushInterval: -1, // a watch event must not wait for the next
-		ErrorLog:      quiet,
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.URL.Query().Get("watch") != "" {
+				r.Body = &watchBody{ReadCloser: r.Body, path: r.Request.URL.Path, end: p.watchEnded}
+			}
+			return nil
+		},
+		ErrorLog: quiet,
 		// The API server is away: so is the proxy, as far as anybody can tell.
 		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, _ error) { cut(r) },
 	}
@@ -125,6 +134,45 @@ func (p *Proxy) Seen(parts ...string) int {
 		}
 	}
 	return count
+}
+
+// WatchErrors are the errors with which the API server ended watches so far, each
+// as "/path {event}".
+func (p *Proxy) WatchErrors() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.ended)
+}
+
+func (p *Proxy) watchEnded(path, event string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = append(p.ended, path+" "+event)
+}
+
+// watchBody notes the error that a watch ends with: the last of its events, in
+// JSON and on a line of its own.
+type watchBody struct {
+	io.ReadCloser
+	path string
+	end  func(path, event string)
+	line []byte
+}
+
+// Read passes on what it reads.
+func (b *watchBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	for _, c := range into[:n] {
+		if c != '\n' {
+			b.line = append(b.line, c)
+			continue
+		}
+		if bytes.HasPrefix(b.line, []byte(`{"type":"ERROR"`)) {
+			b.end(b.path, string(b.line))
+		}
+		b.line = b.line[:0]
+	}
+	return n, err
 }
 
 // Cut closes every connection there is. New ones pass.
