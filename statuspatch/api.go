@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -103,11 +104,18 @@ func newLeaseClient(config *rest.Config) (kubernetes.Interface, error) {
 // its own idea of when to try again, and of how long it may take.
 type oneTry struct{ http.RoundTripper }
 
+// otherWords are for errors that client-go knows by their text.
+var otherWords = strings.NewReplacer(
+	"connection reset by peer", "connection reset by the peer",
+	"use of closed network connection", "use of a closed network connection",
+	"sent GOAWAY and closed", "sent GOAWAY, then closed",
+)
+
 // RoundTrip satisfies http.RoundTripper.
 func (t oneTry) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.RoundTripper.RoundTrip(r)
 	if err != nil {
-		return nil, errors.New(err.Error())
+		return nil, errors.New("no answer: " + otherWords.Replace(err.Error()))
 	}
 	return response, nil
 }
