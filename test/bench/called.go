@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/causeway-webhook/causeway/test/environment"
 )
@@ -10,7 +11,7 @@ import (
 // called returns when the writes of a fleet are reviewed by Causeway, in the same
 // request: an API server takes a moment to notice a configuration.
 func (e *env) called(ctx context.Context, f *fleet) error {
-	return environment.WaitFor(ctx, "Causeway to be called", func() (bool, string) {
+	return waitFor(ctx, "Causeway to be called", func() (bool, string) {
 		before, err := e.look(ctx, f.Environment)
 		if err != nil {
 			return false, err.Error()
@@ -30,7 +31,7 @@ func (e *env) called(ctx context.Context, f *fleet) error {
 // baselineCalled is called for a baseline webhook.
 func baselineCalled(ctx context.Context, f *fleet, baseline string) error {
 	name := baseline + ".bench.causeway.test"
-	return environment.WaitFor(ctx, "the webhook "+name+" to be called", func() (bool, string) {
+	return waitFor(ctx, "the webhook "+name+" to be called", func() (bool, string) {
 		before, err := serverCounters(ctx, f.Environment)
 		if err != nil {
 			return false, err.Error()
@@ -46,4 +47,13 @@ func baselineCalled(ctx context.Context, f *fleet, baseline string) error {
 		missed := after.sum(webhookFailOpens, "name", name) - before.sum(webhookFailOpens, "name", name)
 		return calls > 0 && missed == 0, fmt.Sprintf("%v calls, %v without an answer", calls, missed)
 	})
+}
+
+// patience bounds every wait; nothing here takes nearly as long.
+const patience = 3 * time.Minute
+
+func waitFor(ctx context.Context, what string, reached func() (bool, string)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return environment.WaitFor(ctx, what, reached)
 }

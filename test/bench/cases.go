@@ -25,6 +25,8 @@ func cases() []aCase {
 		{"one-writer", oneWriter},
 		{"workload-create", workloadCreate},
 		{"few-seats", fewSeats},
+		{"beside-platform", besidePlatform},
+		{"truth", truth},
 	}
 }
 

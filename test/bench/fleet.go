@@ -25,7 +25,11 @@ type fleet struct {
 	// perDeployment is how many Instances a deployment has; perWorkload how many
 	// deployments a Workload.
 	perDeployment, perWorkload int
-	writers                    []writer
+	// instances, deployments and workloads are their names, in order.
+	instances, deployments, workloads []string
+	writers                           []writer
+	// quota is each Instance's QuotaGranted, which every write repeats.
+	quota []metav1.Condition
 
 	// turns tells for each Instance how often it was written. Each has one writer.
 	turns []int
@@ -33,9 +37,17 @@ type fleet struct {
 
 // newFleet creates so many Instances, with their parents, and a writer for each.
 func newFleet(ctx context.Context, e *environment.Environment, namespace string, labels map[string]string, instances, perDeployment, perWorkload int) (*fleet, error) {
-	f := &fleet{Environment: e, namespace: namespace, perDeployment: perDeployment, perWorkload: perWorkload, turns: make([]int, instances)}
-	var err error
-	if f.writers, err = newWriters(e, instances); err != nil {
+	f := &fleet{Environment: e, namespace: namespace, perDeployment: perDeployment, perWorkload: perWorkload}
+	for n := range instances {
+		f.instances = append(f.instances, "shop-instance-"+strconv.Itoa(n))
+	}
+	for d := range instances / perDeployment {
+		f.deployments = append(f.deployments, "shop-deployment-"+strconv.Itoa(d))
+	}
+	for w := range len(f.deployments) / perWorkload {
+		f.workloads = append(f.workloads, "shop-"+strconv.Itoa(w))
+	}
+	if err := f.man(); err != nil {
 		return nil, err
 	}
 	admin, err := e.Client(controlplane.Installer)
@@ -49,7 +61,7 @@ func newFleet(ctx context.Context, e *environment.Environment, namespace string,
 	if err != nil {
 		return nil, err
 	}
-	for w := range instances / perDeployment / perWorkload {
+	for w := range f.workloads {
 		if err := f.createWorkload(ctx, customer, w); err != nil {
 			return nil, fmt.Errorf("creating the fleet in %s: %w", namespace, err)
 		}
@@ -57,24 +69,32 @@ func newFleet(ctx context.Context, e *environment.Environment, namespace string,
 	return f, nil
 }
 
-// Names: what an Instance is part of follows from its number.
+// man gives each Instance a writer, and a turn and quota to begin with.
+func (f *fleet) man() (err error) {
+	f.turns = make([]int, len(f.instances))
+	f.quota = make([]metav1.Condition, len(f.instances))
+	for n := range f.quota {
+		f.quota[n] = condition(computeapi.QuotaGrantedCondition, metav1.Now(), granted, granted.message)
+	}
+	f.writers, err = newWriters(f.Environment, len(f.instances))
+	return err
+}
+
+// What an Instance is part of follows from its number.
 func (f *fleet) deploymentOf(instance int) int { return instance / f.perDeployment }
 func (f *fleet) workloadOf(instance int) int   { return f.deploymentOf(instance) / f.perWorkload }
 
-func workloadName(w int) string   { return "shop-" + strconv.Itoa(w) }
-func deploymentName(d int) string { return "shop-deployment-" + strconv.Itoa(d) }
-func instanceName(n int) string   { return "shop-instance-" + strconv.Itoa(n) }
-func placementName(d int) string  { return "placement-" + strconv.Itoa(d) }
+func placementName(d int) string { return "placement-" + strconv.Itoa(d) }
 
 func (f *fleet) path(resource, name string) string {
 	return "/apis/" + computeapi.GroupVersion.String() + "/namespaces/" + f.namespace + "/" + resource + "/" + name
 }
 
-func (f *fleet) instancePath(n int) string { return f.path("instances", instanceName(n)) }
+func (f *fleet) instancePath(n int) string { return f.path("instances", f.instances[n]) }
 func (f *fleet) deploymentPath(n int) string {
-	return f.path("workloaddeployments", deploymentName(f.deploymentOf(n)))
+	return f.path("workloaddeployments", f.deployments[f.deploymentOf(n)])
 }
-func (f *fleet) workloadPath(n int) string { return f.path("workloads", workloadName(f.workloadOf(n))) }
+func (f *fleet) workloadPath(n int) string { return f.path("workloads", f.workloads[f.workloadOf(n)]) }
 
 // createWorkload creates one Workload with all that belongs to it, and writes the
 // first statuses, as the platform's controllers would.
@@ -84,14 +104,14 @@ func (f *fleet) createWorkload(ctx context.Context, c client.Client, number int)
 	for d := first; d < first+f.perWorkload; d++ {
 		placements = append(placements, computeapi.WithPlacement(placementName(d), int32(f.perDeployment), "us"))
 	}
-	w := computeapi.NewWorkload(f.namespace, workloadName(number), placements...)
+	w := computeapi.NewWorkload(f.namespace, f.workloads[number], placements...)
 	if err := c.Create(ctx, w); err != nil {
 		return err
 	}
 	yes := true
 	for i, d := range w.Spec.Placements {
 		deployment := &computeapi.WorkloadDeployment{
-			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: deploymentName(first + i), OwnerReferences: []metav1.OwnerReference{{
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: f.deployments[first+i], OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: computeapi.GroupVersion.String(), Kind: "Workload", Name: w.Name, UID: w.UID, Controller: &yes,
 			}}},
 			Spec: computeapi.WorkloadDeploymentSpec{
@@ -122,7 +142,7 @@ func (f *fleet) createInstances(ctx context.Context, c client.Client, deployment
 		group.Go(func() {
 			errs <- c.Create(ctx, &computeapi.Instance{
 				ObjectMeta: metav1.ObjectMeta{
-					Namespace: f.namespace, Name: instanceName(n),
+					Namespace: f.namespace, Name: f.instances[n],
 					Labels: map[string]string{computeapi.InstanceIndexLabel: strconv.Itoa(n - first)},
 					OwnerReferences: []metav1.OwnerReference{{
 						APIVersion: computeapi.GroupVersion.String(), Kind: "WorkloadDeployment", Name: deployment.Name, UID: deployment.UID, Controller: &yes,
@@ -149,7 +169,17 @@ func (f *fleet) createInstances(ctx context.Context, c client.Client, deployment
 func (f *fleet) flip(ctx context.Context, w writer, n int) error {
 	f.turns[n]++
 	s, detail := failure(n, f.turns[n])
-	_, err := w.send(ctx, http.MethodPatch, f.instancePath(n)+"/status", mergePatch, instancePatch(s, detail))
+	return f.say(ctx, w, n, s, detail)
+}
+
+// say writes an Instance's conditions as a provider does: the whole list, since
+// lists are atomic.
+func (f *fleet) say(ctx context.Context, w writer, n int, s state, detail string) error {
+	patch, err := instancePatch(s, detail, f.quota[n])
+	if err != nil {
+		return err
+	}
+	_, err = w.send(ctx, http.MethodPatch, f.instancePath(n)+"/status", mergePatch, patch)
 	return err
 }
 

@@ -25,6 +25,7 @@ var (
 	crashing     = state{metav1.ConditionFalse, "InstanceCrashing", `container "app" keeps exiting (last exit code %d)`, "is repeatedly exiting and restarting", "are repeatedly exiting and restarting"}
 	lacksImage   = state{metav1.ConditionFalse, "ImageUnavailable", `image "registry.example/app:%d" was not found`, "could not pull its image", "could not pull their image"}
 	ready        = state{metav1.ConditionTrue, "Available", "Instance is ready", "", ""}
+	granted      = state{metav1.ConditionTrue, "QuotaAvailable", "Quota is available", "", ""}
 	provisioning = state{metav1.ConditionFalse, "InstancesProvisioning", "Instances are being provisioned", "", ""}
 )
 
@@ -37,22 +38,15 @@ func failure(n, turn int) (state, string) {
 // one is what a parent says whose only Instance fails with that detail.
 func (s state) one(detail string) string { return "1 of 1 instances " + s.phrase + ": " + detail + "." }
 
-// instancePatch is a provider's write: the whole list of conditions, as lists are
-// atomic.
-func instancePatch(s state, detail string) []byte {
+// instancePatch is a merge patch of an Instance's conditions.
+func instancePatch(s state, detail string, quota metav1.Condition) ([]byte, error) {
 	now := metav1.Now()
-	conditions := make([]metav1.Condition, 0, 4)
-	for _, conditionType := range []string{computeapi.ProgrammedCondition, computeapi.AvailableCondition, computeapi.ReadyCondition} {
-		conditions = append(conditions, metav1.Condition{Type: conditionType, Status: s.status, Reason: s.reason, Message: detail, LastTransitionTime: now})
-	}
-	conditions = append(conditions, metav1.Condition{
-		Type: computeapi.QuotaGrantedCondition, Status: metav1.ConditionTrue, Reason: "QuotaAvailable", Message: "Quota is available", LastTransitionTime: now,
-	})
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions}})
-	if err != nil {
-		panic(err) // there is nothing in it that JSON cannot say
-	}
-	return patch
+	return json.Marshal(map[string]any{"status": map[string]any{"conditions": []metav1.Condition{
+		condition(computeapi.ProgrammedCondition, now, s, detail),
+		condition(computeapi.AvailableCondition, now, s, detail),
+		condition(computeapi.ReadyCondition, now, s, detail),
+		quota,
+	}}})
 }
 
 func condition(conditionType string, since metav1.Time, s state, message string) metav1.Condition {

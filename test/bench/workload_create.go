@@ -139,7 +139,7 @@ func (c *creator) create(ctx context.Context, w writer, workload []byte) error {
 
 // refuses returns when what no class grants is refused and what one grants is not.
 func (c *creator) refuses(ctx context.Context) error {
-	return environment.WaitFor(ctx, "a capability of no class to be refused in "+c.namespace, func() (bool, string) {
+	return waitFor(ctx, "a capability of no class to be refused in "+c.namespace, func() (bool, string) {
 		err := c.create(ctx, c.writers[0], c.wicked)
 		if err == nil || !strings.Contains(err.Error(), "CAP_OF_NO_CLASS") {
 			return false, fmt.Sprint("creating it: ", err)
