@@ -1,11 +1,13 @@
 package deploy
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +80,92 @@ func TestSelfManagedCertificatesUseExactlyWhatIsGranted(t *testing.T) {
 		unused := slices.DeleteFunc(slices.Clone(want), func(verb string) bool { return slices.Contains(have, verb) })
 		return len(unused) == 0, "unused: " + strings.Join(unused, ", ")
 	})
+}
+
+// The same for each component that is granted something on top, whatever deploy/ renders for it.
+func TestComponentsUseExactlyWhatIsGranted(t *testing.T) {
+	tried := []string{"refusal", "status", "cert-manager", "self-managed"} // by the tests above
+	for name, tc := range map[string]struct {
+		overlay    string
+		components []string
+		drive      func(t *testing.T, r *running)
+	}{
+		// Without the other half, which reads classes too.
+		"Pods":    {"status-only", []string{"observe-pods", "capability-hint"}, aPodCrashes},
+		"metrics": {"default", []string{"secure-metrics"}, somebodyScrapes},
+	} {
+		tried = append(tried, tc.components...)
+		t.Run(name, func(t *testing.T) {
+			without := granted(t, rendered(t, overlay(tc.overlay)))
+			audit, flags := auditFlags(t)
+			r := started(t, withComponents(t, tc.overlay, tc.components, nil), controlplane.Options{APIServerFlags: flags})
+			all := granted(t, r.objects)
+			own := slices.DeleteFunc(slices.Clone(all), func(verb string) bool { return slices.Contains(without, verb) })
+			require.NotEmpty(t, own)
+			tc.drive(t, r)
+			const user = "system:serviceaccount:causeway-system:causeway"
+			waitUntil(t, "all that is granted to be used", func() (bool, string) {
+				have := used(t, audit, user)
+				unused := slices.DeleteFunc(slices.Clone(own), func(verb string) bool { return slices.Contains(have, verb) })
+				return len(unused) == 0, "unused: " + strings.Join(unused, ", ")
+			})
+			assert.Subset(t, all, used(t, audit, user))
+		})
+	}
+	rights, err := filepath.Glob("../../deploy/components/*/rbac.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, rights)
+	for _, file := range rights {
+		assert.Contains(t, tried, filepath.Base(filepath.Dir(file)), "a component whose rights no test uses")
+	}
+}
+
+// aPodCrashes has an Instance's Pod crash while its provider says nothing.
+func aPodCrashes(t *testing.T, r *running) {
+	c := clientFor(t, r.AdminConfig())
+	require.NoError(t, c.Create(t.Context(), computeapi.NewRuntimeClass("web", []string{"NET_BIND_SERVICE"}, computeapi.AsDefault)))
+	f := newFamily(t, c, "default", "observed")
+	r.start(t, "statuspatch")
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // as above
+	r.start(t, "statuspatch")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.instance.Namespace, Name: f.instance.Name, OwnerReferences: []metav1.OwnerReference{
+			*metav1.NewControllerRef(f.instance, computeapi.GroupVersion.WithKind("Instance"))}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "r.example/app:1"}}},
+	}
+	require.NoError(t, c.Create(t.Context(), pod))
+	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "app", Image: "r.example/app:1", RestartCount: 5,
+		State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, FinishedAt: metav1.Now()}},
+	}}}
+	require.NoError(t, c.Status().Update(t.Context(), pod))
+	waitUntil(t, "the Workload to say what the Pod does", func() (bool, string) {
+		_, workload := f.says(t)
+		return strings.HasPrefix(workload, "False/InstanceCrashing "), workload
+	})
+}
+
+// somebodyScrapes asks both processes for their metrics, with a token of somebody's.
+func somebodyScrapes(t *testing.T, r *running) {
+	c := clientFor(t, r.AdminConfig())
+	require.NoError(t, c.Create(t.Context(), computeapi.NewRuntimeClass("web", nil, computeapi.AsDefault)))
+	require.NoError(t, c.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "scraper"}}))
+	scraper, err := r.ServiceAccountConfig(t.Context(), "default", "scraper")
+	require.NoError(t, err)
+	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	for _, container := range []string{"webhook", "statuspatch"} {
+		p := r.start(t, container)
+		address, err := p.Address(t.Context(), "metrics")
+		require.NoError(t, err)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", nil)
+		require.NoError(t, err)
+		request.Header.Set("Authorization", "Bearer "+scraper.BearerToken)
+		answer, err := insecure.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		assert.Equal(t, http.StatusForbidden, answer.StatusCode, "known, and allowed nothing")
+	}
 }
 
 // used is what a user was seen to do, less what everybody may: ask who he is. Nothing of it may have been forbidden.

@@ -2,8 +2,6 @@ package deploy
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,42 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/yaml"
 
 	"github.com/causeway-webhook/causeway/test/computeapi"
 	"github.com/causeway-webhook/causeway/test/controlplane"
 	"github.com/causeway-webhook/causeway/test/install"
 )
-
-// withURLs writes a kustomization, as an operator does for a control plane without Services, and returns its folder.
-func withURLs(t *testing.T, name string, components, literals []string) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir()) // paths in a kustomization are relative
-	require.NoError(t, err)
-	from := func(path string) string {
-		deploy, err := filepath.Abs("../../deploy")
-		require.NoError(t, err)
-		relative, err := filepath.Rel(dir, filepath.Join(deploy, path))
-		require.NoError(t, err)
-		return relative
-	}
-	k := types.Kustomization{
-		TypeMeta:  types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
-		Resources: []string{from("overlays/" + name)},
-	}
-	for _, component := range components {
-		k.Components = append(k.Components, from("components/"+component))
-	}
-	if len(literals) > 0 {
-		k.ConfigMapGenerator = []types.ConfigMapArgs{{GeneratorArgs: types.GeneratorArgs{Name: "causeway-url",
-			KvPairSources: types.KvPairSources{LiteralSources: literals}}}}
-	}
-	data, err := yaml.Marshal(k)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), data, 0o600))
-	return dir
-}
 
 // lines is a manifest as text: each field with its path, sorted.
 func lines(t *testing.T, objects []*unstructured.Unstructured) (all []string) {
@@ -131,9 +98,9 @@ func TestURLsInPlaceOfServices(t *testing.T) {
 		"beside other things": {"default", []string{"hold-reason", "high-availability", "secure-metrics"}, "url", both, ofTheSlice},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, err := install.Render(withURLs(t, tc.overlay, tc.components, nil))
+			before, err := install.Render(withComponents(t, tc.overlay, tc.components, nil))
 			require.NoError(t, err)
-			after, err := install.Render(withURLs(t, tc.overlay, append(slices.Clone(tc.components), tc.url), tc.literals))
+			after, err := install.Render(withComponents(t, tc.overlay, append(slices.Clone(tc.components), tc.url), tc.literals))
 			require.NoError(t, err)
 
 			before = slices.DeleteFunc(before, func(o *unstructured.Unstructured) bool {
@@ -154,7 +121,7 @@ func TestURLsInPlaceOfServices(t *testing.T) {
 // that the configurations then trust.
 func TestURLsAreCalled(t *testing.T) {
 	r := newRunning(t, controlplane.Options{})
-	r.install(t, withURLs(t, "self-managed", []string{"url"}, []string{
+	r.install(t, withComponents(t, "self-managed", []string{"url"}, []string{
 		"webhook=" + r.fronts["causeway-webhook"].URL(), "status=" + r.fronts["causeway-status"].URL()}), install.Options{})
 	for _, o := range r.objects {
 		assert.NotContains(t, []string{"Service", "EndpointSlice"}, o.GetKind())
