@@ -48,6 +48,15 @@ demo: build ## Play the story on a real control plane; KEEP=1 leaves it running
 	cd test && CGO_ENABLED=0 exec go build -o ../bin/demo ./demo
 	@cd test && CAUSEWAY_BINARY="$(CURDIR)/bin/causeway" exec ../bin/demo
 
+# Wants the machine to itself. "make bench BENCH='-run hot -pairs 10'" measures a
+# part and writes nothing.
+BENCH = -docs ../docs
+
+.PHONY: bench
+bench: build control-plane ## Measure what Causeway costs, in half an hour, and write docs/benchmarks.md
+	cd test && CGO_ENABLED=0 exec go build -o ../bin/bench ./bench
+	@cd test && CAUSEWAY_BINARY="$(CURDIR)/bin/causeway" exec ../bin/bench $(BENCH)
+
 .PHONY: control-plane
 control-plane: ## Build etcd and kube-apiserver into the user's cache, once
 	@cd test && CGO_ENABLED=0 go run ./controlplane/prepare >/dev/null

@@ -27,6 +27,7 @@ func cases() []aCase {
 		{"few-seats", fewSeats},
 		{"beside-platform", besidePlatform},
 		{"truth", truth},
+		{"memory", memory},
 	}
 }
 
