@@ -29,7 +29,9 @@ func TestDegradedComesAndGoes(t *testing.T) {
 		}
 		return found
 	}
-	write := func() { require.NoError(t, w.writer.join(deploymentParent("d1"), causeRequest).wait(t.Context())) }
+	write := func() {
+		require.NoError(t, w.writer.join(deploymentParent("d1"), causeRequest).wait(t.Context()))
+	}
 	before := conditions()
 	write()
 	assert.Equal(t, before, conditions(), "off unless asked for")

@@ -48,7 +48,10 @@ func (h *instances) review(ctx context.Context, req admission.Request) (admissio
 	if req.DryRun != nil && *req.DryRun || unchanged(before, after) || after.Deployment.IsZero() {
 		return admission.Allowed(""), outcomeUnchanged
 	}
-	if !h.ledger.Propose(after, before.ResourceVersion, h.now()) {
+	_, span := startSpan(ctx, spanLedger)
+	news := h.ledger.Propose(after, before.ResourceVersion, h.now())
+	endSpan(span, nil)
+	if !news {
 		// Somebody else's write is stored already; this one will conflict, and
 		// its retry comes by again.
 		return admission.Allowed(""), outcomeUnchanged
@@ -65,23 +68,24 @@ func (h *instances) review(ctx context.Context, req admission.Request) (admissio
 // carryUp has both parents written at the same time. A Workload that does not
 // exist is no failure: deployments are copied to planes that have none.
 func (h *instances) carryUp(ctx context.Context, i *ledger.Instance) error {
-	deployment := h.writer.join(i.Deployment, causeRequest)
+	deployment := h.share(ctx, i.Deployment)
 	var missed error
 	workload, err := h.workloadOf(ctx, i.Deployment)
 	if err == nil && !workload.IsZero() && h.hasWorkloads() {
-		missed = h.await(ctx, workload, h.writer.join(workload, causeRequest))
+		missed = h.await(ctx, h.share(ctx, workload))
 		if errors.Is(missed, errParentGone) {
 			missed = nil
 		}
 	}
-	return errors.Join(h.await(ctx, i.Deployment, deployment), missed, err)
+	return errors.Join(h.await(ctx, deployment), missed, err)
 }
 
 // await waits for a commit; what it did not do is left to the loop.
-func (h *instances) await(ctx context.Context, p ledger.Parent, c *commit) error {
-	err := c.wait(ctx)
+func (h *instances) await(ctx context.Context, s share) error {
+	err := s.commit.wait(ctx)
+	s.end(err)
 	if err != nil && !errors.Is(err, errParentGone) {
-		h.repair(p)
+		h.repair(s.parent)
 	}
 	return err
 }

@@ -31,16 +31,20 @@ type overlay struct {
 }
 
 // correct answers a review with the corrections one kind needs.
-func (o *overlay) correct(req admission.Request, corrections func(old, incoming []byte) ([]correction, error)) (admission.Response, outcome) {
+func (o *overlay) correct(ctx context.Context, req admission.Request, corrections func(old, incoming []byte) ([]correction, error)) (admission.Response, outcome) {
 	if req.UserInfo.Username == o.user {
 		return admission.Allowed(""), outcomeUnchanged
 	}
+	_, span := startSpan(ctx, spanRollUp)
 	found, err := corrections(req.OldObject.Raw, req.Object.Raw)
+	endSpan(span, err)
 	if err != nil {
 		o.log.Error(err, "A parent's status could not be read; it passes as it is")
 		return admission.Allowed(""), outcomeUndecodable
 	}
+	_, span = startSpan(ctx, spanMakePatch)
 	patches, err := overlayPatch(req.OldObject.Raw, req.Object.Raw, found)
+	endSpan(span, err)
 	if err != nil {
 		o.log.Error(err, "A parent's status could not be corrected; it passes as it is")
 		return admission.Allowed(""), outcomeUndecodable
@@ -53,12 +57,12 @@ func (o *overlay) correct(req admission.Request, corrections func(old, incoming 
 	return response, outcomeApplied
 }
 
-func (o *overlay) deployment(_ context.Context, req admission.Request) (admission.Response, outcome) {
-	return o.correct(req, o.deploymentCorrections)
+func (o *overlay) deployment(ctx context.Context, req admission.Request) (admission.Response, outcome) {
+	return o.correct(ctx, req, o.deploymentCorrections)
 }
 
-func (o *overlay) workload(_ context.Context, req admission.Request) (admission.Response, outcome) {
-	return o.correct(req, o.workloadCorrections)
+func (o *overlay) workload(ctx context.Context, req admission.Request) (admission.Response, outcome) {
+	return o.correct(ctx, req, o.workloadCorrections)
 }
 
 func (o *overlay) deploymentCorrections(oldRaw, incomingRaw []byte) ([]correction, error) {

@@ -19,6 +19,8 @@ type plan struct {
 	operations []operation
 	// takesDown tells that some Available goes from True to False.
 	takesDown bool
+	// was and becomes are the reasons of Available, before and after.
+	was, becomes string
 	// aim is what the conditions will say, to tell a repair that was undone
 	// from a new one.
 	aim string
@@ -46,6 +48,7 @@ func planDeployment(v ledger.DeploymentView, why cause, replicasReady, degraded 
 	}
 	available := rollup.DeploymentAvailable(in)
 	const at = "/status/conditions"
+	p.was, p.becomes = availabilityOf(v.Conditions.Available).reason, available.Reason
 	p.want(at, v.Conditions.Listed, v.Conditions.Available, conditionAvailable, available, now)
 	if replicasReady && v.Conditions.ReplicasReady != nil && !in.Carried() {
 		p.want(at, true, v.Conditions.ReplicasReady, conditionReplicasReady, rollup.DeploymentReplicasReady(in, available), now)
@@ -63,6 +66,7 @@ func planWorkload(v ledger.WorkloadView, degraded bool, now time.Time) plan {
 	}
 	in := v.Rollup()
 	available, placements := rollup.WorkloadAvailable(in)
+	p.was, p.becomes = availabilityOf(v.Conditions.Available).reason, available.Reason
 	p.want("/status/conditions", v.Conditions.Listed, v.Conditions.Available, conditionAvailable, available, now)
 	for i, placement := range v.Placements {
 		at := "/status/placements/" + strconv.Itoa(i) + "/conditions"

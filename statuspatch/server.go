@@ -81,12 +81,14 @@ func budgetOf(r *http.Request, limit time.Duration) time.Duration {
 // answer runs one review. Whatever happens, the write is allowed.
 func (s *shell) answer(ctx context.Context, h hook, req admission.Request, review reviewer) (response admission.Response) {
 	result := outcomePanic
+	ctx, span := startSpan(ctx, spanReview)
 	defer func() {
 		if r := recover(); r != nil {
 			s.log.Error(fmt.Errorf("panic: %v", r), "A status review panicked; the write is allowed", "webhook", h)
 			response = warned("causeway: an internal error kept the parents from being updated; they follow within seconds")
 		}
 		s.metrics.review(h, result)
+		endReview(span, h, req, result)
 	}()
 	if req.UID == "" {
 		// No API server sent this: there is no write to allow.

@@ -175,7 +175,7 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 	s.stop = stop
 	s.writer = &writer{
 		api: a, ledger: s.ledger, tenure: s.tenure, metrics: m,
-		replicasReady: o.ReplicasReady, degraded: o.Degraded, now: time.Now, timeout: commitTimeout, ctx: writing,
+		replicasReady: o.ReplicasReady, degraded: o.Degraded, now: time.Now, timeout: commitTimeout, ctx: writing, log: o.Logger.WithName("writer"),
 		lines: map[ledger.Parent]*line{},
 	}
 	s.loop = &loop{

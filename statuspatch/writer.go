@@ -7,8 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel/trace"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 
 	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 )
@@ -51,6 +54,7 @@ type writer struct {
 	replicasReady bool
 	degraded      bool
 	now           func() time.Time
+	log           logr.Logger
 	// timeout bounds one commit, waiters or not.
 	timeout time.Duration
 	// ctx ends with the process.
@@ -72,6 +76,8 @@ type commit struct {
 	// be written.
 	aim string
 	err error
+
+	tracing
 }
 
 // wait returns the commit's outcome, or the cause of ctx when that ends first.
@@ -86,6 +92,12 @@ func (c *commit) wait(ctx context.Context) error {
 
 // join takes part in the parent's next commit.
 func (w *writer) join(p ledger.Parent, why cause) *commit {
+	return w.joinTraced(context.Background(), p, why)
+}
+
+// joinTraced is join for a request, in whose trace the commit shows; ctx ends
+// nothing.
+func (w *writer) joinTraced(ctx context.Context, p ledger.Parent, why cause) *commit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -98,6 +110,7 @@ func (w *writer) join(p ledger.Parent, why cause) *commit {
 		l = &line{}
 		w.lines[p] = l
 		c := &commit{why: why, done: make(chan struct{})}
+		c.follow(ctx)
 		w.group.Go(func() { w.serve(p, l, c) })
 		return c
 	}
@@ -108,6 +121,7 @@ func (w *writer) join(p ledger.Parent, why cause) *commit {
 		// A request knows of a change that a live list cannot show yet.
 		l.next.why = causeRequest
 	}
+	l.next.follow(ctx)
 	return l.next
 }
 
@@ -134,13 +148,15 @@ func (w *writer) advance(p ledger.Parent, l *line) *commit {
 // who wait.
 func (w *writer) run(p ledger.Parent, c *commit) {
 	defer close(c.done)
+	ctx, cancel := context.WithTimeout(w.ctx, w.timeout)
+	defer cancel()
+	ctx, span := c.begin(ctx)
 	defer func() {
 		if r := recover(); r != nil {
 			c.err = fmt.Errorf("writing %s %s/%s: panic: %v", p.Kind, p.Namespace, p.Name, r)
 		}
+		c.endWrite(span, p)
 	}()
-	ctx, cancel := context.WithTimeout(w.ctx, w.timeout)
-	defer cancel()
 	c.aim, c.err = w.write(ctx, p, c.why)
 }
 
@@ -180,6 +196,7 @@ func (w *writer) write(ctx context.Context, p ledger.Parent, why cause) (aim str
 		switch {
 		case err == nil:
 			w.metrics.write(p.Kind, why)
+			w.tell(p, plan, why)
 			return plan.aim, nil
 		case apierrors.IsNotFound(err):
 			return "", errParentGone
@@ -187,11 +204,20 @@ func (w *writer) write(ctx context.Context, p ledger.Parent, why cause) (aim str
 			return "", err
 		}
 		w.metrics.conflict(p.Kind)
+		trace.SpanFromContext(ctx).AddEvent(eventConflict)
 		if err := target.refresh(ctx); err != nil {
 			return "", err
 		}
 	}
 	return "", fmt.Errorf("patching the status of %s %s/%s: %d attempts met a newer version each", p.Kind, p.Namespace, p.Name, maxAttempts)
+}
+
+// tell writes a line for a reason that changed. What the condition says beside it
+// comes from a customer's container, and is in the object for who may read it.
+func (w *writer) tell(p ledger.Parent, plan plan, why cause) {
+	if plan.was != plan.becomes {
+		w.log.Info("Reason changed", p.Kind.String(), klog.KObj(p), "was", plan.was, "reason", plan.becomes, "cause", why)
+	}
 }
 
 // pause waits, at most until ctx ends.

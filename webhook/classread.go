@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -48,14 +49,19 @@ type classCall struct {
 	done    chan struct{}
 	classes *Classes
 	err     error
+	// traced is the read's span, below starter; neither is recorded where the
+	// review that started the read is not traced.
+	starter, traced trace.Span
 }
 
 // get returns classes that were read less than classesGood ago, counted from
 // the start of the read, or by a read that was under way already. It returns
 // early with the cause of ctx when that ends; the read goes on for the others.
 // A failed read is handed to those who waited for it and then forgotten.
-func (s *sharedRead) get(ctx context.Context) (*Classes, error) {
+func (s *sharedRead) get(ctx context.Context) (_ *Classes, err error) {
+	ctx, span := startSpan(ctx, spanClasses)
 	call := s.join(ctx)
+	defer func() { endShared(span, call, err) }()
 	select {
 	case <-call.done:
 		return call.classes, call.err
@@ -71,7 +77,7 @@ func (s *sharedRead) join(ctx context.Context) *classCall {
 	if s.call != nil && s.call.usable(now.Sub(s.started)) {
 		return s.call
 	}
-	call := &classCall{done: make(chan struct{})}
+	call := &classCall{done: make(chan struct{}), starter: trace.SpanFromContext(ctx)}
 	s.call, s.started = call, now
 	// The read serves others than the one who happened to start it, so it must
 	// not end with that one's context.
@@ -92,6 +98,8 @@ func (c *classCall) usable(age time.Duration) bool {
 
 func (s *sharedRead) read(ctx context.Context, call *classCall) {
 	defer close(call.done)
+	ctx, call.traced = startSpan(ctx, spanListClasses)
+	defer func() { endSpan(call.traced, call.err) }()
 	defer func() {
 		// A panic here would end the process, not one review.
 		if p := recover(); p != nil {

@@ -29,6 +29,7 @@ var (
 // and the answer always carries the UID of the request. A dry run is answered like any
 // other request, since nothing is written.
 func (r *reviewer) Handle(ctx context.Context, req admission.Request) admission.Response {
+	ctx, span := startSpan(ctx, spanReview)
 	a := r.review(ctx, req)
 	if r.mode == ModeWarn {
 		a.outcome = a.outcome.softened()
@@ -37,6 +38,7 @@ func (r *reviewer) Handle(ctx context.Context, req admission.Request) admission.
 	r.log(ctx, req, a)
 	resp := r.respond(req, a)
 	resp.UID = req.UID
+	endReview(span, r.resource, req, a)
 	return resp
 }
 
@@ -116,7 +118,9 @@ func (r *reviewer) judgeLive(ctx context.Context, req admission.Request, s *subj
 	if r.resource.submitted {
 		return answer{outcome: OutcomeRefused, subject: s, verdict: v}
 	}
-	owner, err := readOwner(ctx, r.live, req.Namespace, s.owner)
+	reading, span := startSpan(ctx, spanOwner)
+	owner, err := readOwner(reading, r.live, req.Namespace, s.owner)
+	endSpan(span, err)
 	switch {
 	case err != nil:
 		return r.inDoubt(s, err)

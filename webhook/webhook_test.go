@@ -75,6 +75,17 @@ func TestLogsOneLineForARefusalAndNoneForAHealthyReview(t *testing.T) {
 	}
 }
 
+func TestAThousandHealthyReviewsAreNoNews(t *testing.T) {
+	var out bytes.Buffer
+	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { out.WriteString(args + "\n") }, funcr.Options{}))
+	h := hook(t, workloads, &reader{classes: published()})
+	healthy := created(workloads, "shop", object(t, "Workload", "shop", runtimeOf("web", ctr("app", "NET_BIND_SERVICE"))))
+	for range 1000 {
+		require.True(t, h.Handle(ctx, healthy).Allowed)
+	}
+	assert.Empty(t, out.String())
+}
+
 func TestTheValueOfAPanicIsForTheLogAlone(t *testing.T) {
 	var out bytes.Buffer
 	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { out.WriteString(args) }, funcr.Options{}))

@@ -47,7 +47,7 @@ func TestDefaults(t *testing.T) {
 		Secret:            namespacedName{Namespace: "causeway-system", Name: "causeway-self-managed"},
 		AuthorityLifetime: 8760 * time.Hour, ServingLifetime: 720 * time.Hour, Validating: "causeway-webhook"}
 	assert.Equal(t, ran{webhook: &webhookOptions{
-		commonOptions: commonOptions{certOptions: certOptions, Port: 9443, ProbeAddress: ":8081", MetricsAddr: ":8080",
+		commonOptions: commonOptions{certOptions: certOptions, Port: 9443, ProbeAddress: ":8081", MetricsAddr: ":8080", PprofAddress: "0",
 			ShutdownDelay: 5 * time.Second, LogFormat: "json"},
 		Capabilities: "enforce",
 	}}, got)
@@ -56,7 +56,7 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	certOptions.Validating, certOptions.Mutating = "causeway-status", "causeway-overlay"
 	assert.Equal(t, ran{statuspatch: &statuspatchOptions{
-		commonOptions: commonOptions{certOptions: certOptions, Port: 9444, ProbeAddress: ":8083", MetricsAddr: ":8082", LogFormat: "json"},
+		commonOptions: commonOptions{certOptions: certOptions, Port: 9444, ProbeAddress: ":8083", MetricsAddr: ":8082", PprofAddress: "0", LogFormat: "json"},
 		Overlay:       true, Budget: 2 * time.Second, ReplicasReady: true, RepairLoop: true,
 		StartGrace: time.Minute, ScheduleGrace: time.Minute,
 		LeaseNamespace: "causeway-system", LeaseName: "causeway-statuspatch", Advertise: "192.0.2.7",
@@ -66,11 +66,13 @@ func TestDefaults(t *testing.T) {
 func TestEveryFlagReachesItsOption(t *testing.T) {
 	common := []string{"--kubeconfig=k", "--port=1", "--health-probe-bind-address=127.0.0.1:2",
 		"--metrics-bind-address=0", "--metrics-secure", "--shutdown-delay=1m", "-v4", "--log-format=text",
+		"--dev", "--pprof-bind-address=127.0.0.1:3", "--otlp-endpoint=http://localhost:4317",
 		"--cert-mode=self-managed", "--cert-dir=c", "--cert-secret=d/e", "--ca-lifetime=4h", "--cert-lifetime=1h",
 		"--validating-webhook-configuration=v", "--mutating-webhook-configuration=m",
 		"--client-ca-file=f", "--client-allowed-names=x,y", "--client-allowed-names=z"}
 	wantCommon := commonOptions{Kubeconfig: "k", Port: 1, ProbeAddress: "127.0.0.1:2", MetricsAddr: "0", MetricsSecure: true,
-		ShutdownDelay: time.Minute, LogFormat: "text", Verbosity: 4,
+		ShutdownDelay: time.Minute, LogFormat: "text", Dev: true, Verbosity: 4,
+		PprofAddress: "127.0.0.1:3", OTLPEndpoint: "http://localhost:4317",
 		certOptions: certOptions{Mode: "self-managed", Dir: "c", Secret: namespacedName{Namespace: "d", Name: "e"},
 			AuthorityLifetime: 4 * time.Hour, ServingLifetime: time.Hour, Validating: "v", Mutating: "m",
 			ClientCAFile: "f", ClientNames: []string{"x", "y", "z"}}}
@@ -100,7 +102,7 @@ func TestFlagErrorsAreToldAllAtOnce(t *testing.T) {
   and there is no flag -z
   and --port must be a whole number, not "x"
   and --shutdown-delay must be a duration such as 2s or 500ms, not "q"
-  and --log-level must be between 0 and 10, not 99
+  and --log-level must be between 0 and 7, not 99
   and --capabilities must be "enforce" or "warn", not "maybe"`},
 		"every value of the common flags": {
 			args: []string{"webhook", "--cert-dir=", "--port=65536", "--health-probe-bind-address=8081", "--metrics-bind-address=:x",
@@ -111,7 +113,7 @@ func TestFlagErrorsAreToldAllAtOnce(t *testing.T) {
   and --metrics-bind-address must be host:port or :port, or 0 for none, not ":x"
   and --shutdown-delay must not be negative, not -1s
   and --log-format must be "json" or "text", not "xml"
-  and --log-level must be between 0 and 10, not -1`},
+  and --log-level must be between 0 and 7, not -1`},
 		"every value about certificates": {
 			args: []string{"webhook", "--cert-mode=magic", "--cert-secret=x", "--ca-lifetime=1h", "--cert-lifetime=30m", "--client-allowed-names=x"},
 			want: `--cert-secret must be namespace/name, not "x"

@@ -49,6 +49,7 @@ type process struct {
 	// metricsFilter, if any, has the metrics served over HTTPS to those it lets pass.
 	metricsFilter metricsserver.Filter
 	service       service
+	traces        *tracing // nil: off
 
 	listening atomic.Bool
 	stopping  atomic.Bool
@@ -132,9 +133,16 @@ func (p *process) listen(ctx context.Context) (reviews *listener, others []*list
 		}
 		others = append(others, l)
 	}
+	if p.options.PprofAddress != off {
+		l, err := listen(ctx, "profiles", "pprof-bind-address", p.options.PprofAddress, newProfileServer(p.logger))
+		if err != nil {
+			return nil, others, err
+		}
+		others = append(others, l)
+	}
 	mux := http.NewServeMux()
 	p.service.register(mux)
-	server := newTLSServer(mux, p.cert.GetCertificate, p.logger)
+	server := newTLSServer(p.traces.wrap(mux), p.cert.GetCertificate, p.logger)
 	if p.clients != nil {
 		p.clients.Demand(server.TLSConfig)
 	}

@@ -35,16 +35,16 @@ func (f fixedCert) Ready() error                                                
 
 // running is a process under test.
 type running struct {
-	reviews, probes string // addresses
-	stop            context.CancelFunc
-	ended           chan error
+	reviews, probes, profiles string // addresses
+	stop                      context.CancelFunc
+	ended                     chan error
 }
 
 // forEver bounds every wait here; it is no claim about the process.
 const forEver = time.Minute
 
 // launch starts a process on free ports and waits until it listens.
-func launch(t *testing.T, delay time.Duration, s service) *running {
+func launch(t *testing.T, delay time.Duration, s service, change ...func(*process)) *running {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func launch(t *testing.T, delay time.Duration, s service) *running {
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	require.NoError(t, err)
 
-	addresses := make(chan [2]string, 3)
+	addresses := make(chan [2]string, 4)
 	logger := funcr.NewJSON(func(line string) {
 		var l struct{ Server, Address string }
 		if json.Unmarshal([]byte(line), &l) == nil && l.Address != "" {
@@ -67,16 +67,23 @@ func launch(t *testing.T, delay time.Duration, s service) *running {
 		s.run = func(ctx context.Context) error { <-ctx.Done(); return nil }
 	}
 	p := &process{
-		options:  &commonOptions{ProbeAddress: "127.0.0.1:0", MetricsAddr: "127.0.0.1:0", ShutdownDelay: delay},
+		options:  &commonOptions{ProbeAddress: "127.0.0.1:0", MetricsAddr: "127.0.0.1:0", PprofAddress: off, ShutdownDelay: delay},
 		logger:   logger,
 		cert:     fixedCert{&tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}},
 		gatherer: prometheus.NewRegistry(),
 		service:  s,
 	}
+	servers := 3
+	for _, c := range change {
+		c(p)
+	}
+	if p.options.PprofAddress != off {
+		servers++
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &running{stop: cancel, ended: make(chan error, 1)}
 	go func() { r.ended <- p.run(ctx) }()
-	for range 3 {
+	for range servers {
 		select {
 		case a := <-addresses:
 			switch a[0] {
@@ -84,6 +91,8 @@ func launch(t *testing.T, delay time.Duration, s service) *running {
 				r.reviews = a[1]
 			case "probes":
 				r.probes = a[1]
+			case "profiles":
+				r.profiles = a[1]
 			}
 		case <-time.After(forEver):
 			t.Fatal("the process does not listen")
@@ -258,9 +267,10 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 	number, err := strconv.Atoi(port)
 	require.NoError(t, err)
 	for flag, options := range map[string]commonOptions{
-		"health-probe-bind-address": {ProbeAddress: taken, MetricsAddr: off},
-		"metrics-bind-address":      {ProbeAddress: "127.0.0.1:0", MetricsAddr: taken},
-		"port":                      {ProbeAddress: off, MetricsAddr: "127.0.0.1:0", Port: number},
+		"health-probe-bind-address": {ProbeAddress: taken, MetricsAddr: off, PprofAddress: off},
+		"metrics-bind-address":      {ProbeAddress: "127.0.0.1:0", MetricsAddr: taken, PprofAddress: off},
+		"pprof-bind-address":        {ProbeAddress: "127.0.0.1:0", MetricsAddr: off, PprofAddress: taken},
+		"port":                      {ProbeAddress: off, MetricsAddr: "127.0.0.1:0", PprofAddress: off, Port: number},
 	} {
 		t.Run(flag, func(t *testing.T) {
 			p := &process{options: &options, cert: fixedCert{}, gatherer: prometheus.NewRegistry(),

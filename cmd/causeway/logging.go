@@ -15,10 +15,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Values of --log-format.
+// Values of --log-format. The last is what --dev makes of it.
 const (
 	logJSON = "json"
 	logText = "text"
+	logDev  = "dev"
 )
 
 // newLogger writes to w. Verbosity counts as in Kubernetes: 0 is for changes of state, 4 and above for traces.
@@ -26,8 +27,13 @@ func newLogger(w io.Writer, format string, verbosity int) logr.Logger {
 	config := zap.NewProductionEncoderConfig()
 	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
 	encoder := zapcore.NewJSONEncoder(config)
-	if format == logText {
+	switch format {
+	case logText:
 		config.EncodeLevel = zapcore.CapitalLevelEncoder
+		encoder = zapcore.NewConsoleEncoder(config)
+	case logDev:
+		config.EncodeLevel = zapcore.CapitalColorLevelEncoder
+		config.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
 		encoder = zapcore.NewConsoleEncoder(config)
 	}
 	// zapr maps V(n) to the zap level -n.

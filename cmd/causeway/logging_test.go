@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 )
 
@@ -39,6 +44,61 @@ func TestLibrariesLogThroughOneLogger(t *testing.T) {
 		{"info", "client", "From client-go"},
 		{"debug", "client", "From client-go, told"},
 	}, got)
+}
+
+// messages are those of JSON log lines.
+func messages(t *testing.T, log []byte) []string {
+	t.Helper()
+	var all []string
+	for _, line := range bytes.Split(bytes.TrimSpace(log), []byte("\n")) {
+		var l struct{ Msg string }
+		require.NoError(t, json.Unmarshal(line, &l), string(line))
+		all = append(all, l.Msg)
+	}
+	return all
+}
+
+// The one Secret that is read holds the serving key.
+func TestNoSecretIsLoggedAtAnyLevelThatCanBeSet(t *testing.T) {
+	const key = "bm90LWZvci1hbnlib2R5cy1leWVz"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"},"data":{"tls.key":"` + key + `"}}`))
+	}))
+	defer server.Close()
+	logOf := func(verbosity int) string {
+		var out bytes.Buffer
+		logger := newLogger(&out, logJSON, verbosity)
+		logEverywhere(logger, verbosity)
+		t.Cleanup(klog.ClearLogger)
+		client, err := kubernetes.NewForConfig(&rest.Config{
+			Host: server.URL, BearerToken: key, ContentConfig: rest.ContentConfig{ContentType: "application/json"},
+			Transport: &http.Transport{DisableKeepAlives: true},
+		})
+		require.NoError(t, err)
+		secret, err := client.CoreV1().Secrets("ns").Get(klog.NewContext(t.Context(), logger), "s", metav1.GetOptions{})
+		require.NoError(t, err)
+		require.NotEmpty(t, secret.Data["tls.key"])
+		return out.String()
+	}
+	assert.NotContains(t, logOf(maxVerbosity), key)
+	assert.Contains(t, logOf(maxVerbosity+1), key, "if not even this, the limit could be higher")
+}
+
+func TestDevelopersLogsAreForPeople(t *testing.T) {
+	for name, tc := range map[string]struct {
+		options commonOptions
+		want    string
+	}{
+		"dev":                      {commonOptions{Dev: true}, logDev},
+		"dev, whatever the format": {commonOptions{Dev: true, LogFormat: logJSON}, logDev},
+		"text":                     {commonOptions{LogFormat: logText}, logText},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, tc.options.logFormat()) })
+	}
+	var out bytes.Buffer
+	newLogger(&out, logDev, 0).Info("Reason changed", "Workload", klog.KRef("shop", "api"), "reason", "InstanceCrashing")
+	assert.Regexp(t, `^\d\d:\d\d:\d\d\.\d\d\d\t\x1b\[34mINFO\x1b\[0m\t\S+\tReason changed\t\{"Workload": \{"name":"api","namespace":"shop"\}, "reason": "InstanceCrashing"\}\n$`, out.String())
 }
 
 func TestTextLogsAreForPeople(t *testing.T) {

@@ -17,16 +17,20 @@ type commonOptions struct {
 	ProbeAddress  string
 	MetricsAddr   string
 	MetricsSecure bool
+	PprofAddress  string
+	OTLPEndpoint  string
 	ShutdownDelay time.Duration
 	LogFormat     string
+	Dev           bool
 	Verbosity     int
 }
 
 // off, as an address, turns a server off; the value is controller-runtime's.
 const off = "0"
 
-// maxVerbosity is the highest level any library in the binary logs at.
-const maxVerbosity = 10
+// maxVerbosity is the highest level at which nothing secret is logged: from 8 on, client-go writes out the bodies of
+// requests and answers, and one of them is the Secret with the serving key.
+const maxVerbosity = 7
 
 // addFlags registers the common flags in sections. Defaults are those already in o: the sub-commands share a Pod and so
 // need different ports.
@@ -44,6 +48,8 @@ func (o *commonOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"Address of /metrics, plain HTTP. 0 turns it off.")
 	serving.BoolVar(&o.MetricsSecure, "metrics-secure", o.MetricsSecure,
 		"Serve /metrics over HTTPS, to those alone whom the API server knows and lets get the path /metrics.")
+	serving.StringVar(&o.PprofAddress, "pprof-bind-address", o.PprofAddress,
+		"Address of /debug/pprof/, plain HTTP. 0 turns it off. Profiles show the arguments and the stacks of the process, so bind it to loopback, such as 127.0.0.1:6060.")
 	serving.DurationVar(&o.ShutdownDelay, "shutdown-delay", o.ShutdownDelay,
 		"How long reviews are still taken after readiness failed at shutdown, until the Service has heard of it.")
 
@@ -53,6 +59,18 @@ func (o *commonOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	logs.IntVarP(&o.Verbosity, "log-level", "v", o.Verbosity,
 		"Verbosity, 0 to "+strconv.Itoa(maxVerbosity)+": 0 for changes of state, 4 and above for traces.")
 	logs.StringVar(&o.LogFormat, "log-format", o.LogFormat, `"json" or "text".`)
+	logs.BoolVar(&o.Dev, "dev", o.Dev, "Logs for a person at a terminal: text, whatever --log-format says, with the time of day and the name of each level in colour.")
+
+	sets.FlagSet("traces").StringVar(&o.OTLPEndpoint, "otlp-endpoint", o.OTLPEndpoint,
+		"Where a collector takes OpenTelemetry traces by OTLP over gRPC, such as http://localhost:4317. Without it none are made. OTEL_* environment variables set the rest, such as OTEL_TRACES_SAMPLER.")
+}
+
+// logFormat is what the two flags about it come to.
+func (o *commonOptions) logFormat() string {
+	if o.Dev {
+		return logDev
+	}
+	return o.LogFormat
 }
 
 // validate returns one error for each flag that cannot be right.
@@ -66,6 +84,8 @@ func (o *commonOptions) validate() []error {
 	if o.ProbeAddress == o.MetricsAddr && o.ProbeAddress != off && portOf(o.ProbeAddress) != "0" {
 		errs = append(errs, flagError("metrics-bind-address", "must differ from --health-probe-bind-address, both are %q", o.MetricsAddr))
 	}
+	errs = append(errs, validateAddress("pprof-bind-address", o.PprofAddress)...)
+	errs = append(errs, validateEndpoint("otlp-endpoint", o.OTLPEndpoint)...)
 	if o.ShutdownDelay < 0 {
 		errs = append(errs, flagError("shutdown-delay", "must not be negative, not %s", o.ShutdownDelay))
 	}

@@ -45,6 +45,7 @@ func defaultStatuspatchOptions() *statuspatchOptions {
 			Port:          9444,
 			ProbeAddress:  ":8083",
 			MetricsAddr:   ":8082",
+			PprofAddress:  off,
 			ShutdownDelay: 0, // leaving the EndpointSlice, below, is what takes this process out of rotation
 			LogFormat:     logJSON,
 		},

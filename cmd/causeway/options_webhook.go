@@ -27,6 +27,7 @@ func defaultWebhookOptions() *webhookOptions {
 			Port:          9443,
 			ProbeAddress:  ":8081",
 			MetricsAddr:   ":8080",
+			PprofAddress:  off,
 			ShutdownDelay: 5 * time.Second,
 			LogFormat:     logJSON,
 		},

@@ -31,9 +31,14 @@ const startTimeout = 14 * time.Second
 // start gathers what every sub-command needs, in the order in which an operator would want to hear of faults: local files
 // first, then the API server. Then it builds the sub-command and runs it until ctx ends.
 func start(ctx context.Context, name string, o *commonOptions, build func(context.Context, environment) (service, error)) error {
-	logger := newLogger(os.Stderr, o.LogFormat, o.Verbosity)
+	logger := newLogger(os.Stderr, o.logFormat(), o.Verbosity)
 	logEverywhere(logger, o.Verbosity)
 	logger = logger.WithName(name)
+	traces, err := newTracing(ctx, o.OTLPEndpoint, name, logger)
+	if err != nil {
+		return oneLine(err)
+	}
+	defer traces.stop()
 
 	p, err := assemble(ctx, name, o, logger, build)
 	switch {
@@ -42,6 +47,7 @@ func start(ctx context.Context, name string, o *commonOptions, build func(contex
 	case err != nil:
 		return oneLine(err)
 	}
+	p.traces = traces
 	logger.Info("Starting", "version", versionLine(), "apiServer", p.host)
 	return oneLine(p.run(ctx))
 }
