@@ -84,6 +84,9 @@ func (s *apiServer) args() []string {
 		"--etcd-certfile=" + file(etcdClientCertFile),
 		"--etcd-keyfile=" + file(etcdClientKeyFile),
 		"--bind-address=127.0.0.1",
+		// Else it looks for the address of a default route, which a machine without a
+		// network does not have, and which must be of the family of the range below.
+		"--advertise-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", s.port),
 		"--cert-dir=" + s.dir,
 		"--tls-cert-file=" + file(serverCertFile),
