@@ -17,27 +17,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(orphanEnv) != "" {
 		os.Exit(runOrphan())
 	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	ctx := context.Background()
-	binaries, err := controlplane.EnsureBinaries(ctx, os.Stderr)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	shared, err = controlplane.Start(ctx, controlplane.Options{Binaries: binaries})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() {
-		if err := shared.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}()
-	return m.Run()
+	os.Exit(controlplane.RunTests(m, func(_ context.Context, cp *controlplane.ControlPlane) error {
+		shared = cp
+		return nil
+	}))
 }
 
 // startOwn starts a control plane that the test may stop.

@@ -2,7 +2,6 @@ package crds_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 
@@ -36,38 +35,18 @@ func resource(name string) schema.GroupVersionResource {
 }
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (int, error) {
-	ctx := context.Background()
-	binaries, err := controlplane.EnsureBinaries(ctx, os.Stderr)
-	if err != nil {
-		return 0, err
-	}
-	cp, err := controlplane.Start(ctx, controlplane.Options{Binaries: binaries})
-	if err != nil {
-		return 0, err
-	}
-	defer cp.Stop()
-	config = cp.AdminConfig()
-	config.WarningHandlerWithContext = rest.NoWarnings{} // tests of pruning are full of them
-	if client, err = dynamic.NewForConfig(config); err != nil {
-		return 0, err
-	}
-	objects, err := crds.Objects()
-	if err != nil {
-		return 0, err
-	}
-	if err := install.Install(ctx, config, objects, install.Options{}); err != nil {
-		return 0, err
-	}
-	return m.Run(), nil
+	os.Exit(controlplane.RunTests(m, func(ctx context.Context, cp *controlplane.ControlPlane) (err error) {
+		config = cp.AdminConfig()
+		config.WarningHandlerWithContext = rest.NoWarnings{} // tests of pruning are full of them
+		if client, err = dynamic.NewForConfig(config); err != nil {
+			return err
+		}
+		objects, err := crds.Objects()
+		if err != nil {
+			return err
+		}
+		return install.Install(ctx, config, objects, install.Options{})
+	}))
 }
 
 // object decodes a manifest, and fails the test if it is none.

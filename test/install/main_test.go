@@ -2,7 +2,6 @@ package install_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 
@@ -15,25 +14,8 @@ import (
 var config *rest.Config
 
 func TestMain(m *testing.M) {
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (int, error) {
-	ctx := context.Background()
-	binaries, err := controlplane.EnsureBinaries(ctx, os.Stderr)
-	if err != nil {
-		return 0, err
-	}
-	cp, err := controlplane.Start(ctx, controlplane.Options{Binaries: binaries})
-	if err != nil {
-		return 0, err
-	}
-	defer cp.Stop()
-	config = cp.AdminConfig()
-	return m.Run(), nil
+	os.Exit(controlplane.RunTests(m, func(_ context.Context, cp *controlplane.ControlPlane) error {
+		config = cp.AdminConfig()
+		return nil
+	}))
 }

@@ -32,35 +32,17 @@ var shared *controlplane.ControlPlane
 func TestMain(m *testing.M) {
 	// Else controller-runtime prints a stack because nobody chose a logger.
 	log.SetLogger(logr.FromSlogHandler(slog.DiscardHandler))
-	code, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func run(m *testing.M) (int, error) {
-	ctx := context.Background()
-	binaries, err := controlplane.EnsureBinaries(ctx, os.Stderr)
-	if err != nil {
-		return 0, err
-	}
-	if shared, err = controlplane.Start(ctx, controlplane.Options{Binaries: binaries}); err != nil {
-		return 0, err
-	}
-	defer shared.Stop()
-	objects, err := crds.Objects()
-	if err != nil {
-		return 0, err
-	}
-	if err := install.Install(ctx, shared.AdminConfig(), objects, install.Options{}); err != nil {
-		return 0, err
-	}
-	if err := platform.InstallRBAC(ctx, shared.AdminConfig()); err != nil {
-		return 0, err
-	}
-	return m.Run(), nil
+	os.Exit(controlplane.RunTests(m, func(ctx context.Context, cp *controlplane.ControlPlane) error {
+		shared = cp
+		objects, err := crds.Objects()
+		if err != nil {
+			return err
+		}
+		if err := install.Install(ctx, cp.AdminConfig(), objects, install.Options{}); err != nil {
+			return err
+		}
+		return platform.InstallRBAC(ctx, cp.AdminConfig())
+	}))
 }
 
 func platformConfig(user string) *rest.Config { return shared.Config(user) }
