@@ -214,7 +214,7 @@ func runs(t *testing.T, kubeconfig, name string) {
 	var address string
 	select {
 	case address = <-probes:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		_ = cmd.Process.Kill()
 		<-read
 		t.Fatal(all.String())
@@ -241,6 +241,7 @@ func runs(t *testing.T, kubeconfig, name string) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	<-read
 	require.NoError(t, cmd.Wait(), all.String())
-	assert.Less(t, time.Since(stopped), 6*time.Second)
+	// Of the 30 s a Pod has, what is under way is waited for at most 15 s; nothing is.
+	assert.Less(t, time.Since(stopped), 15*time.Second)
 	assert.NotContains(t, all.String(), `"level":"error"`)
 }

@@ -31,18 +31,22 @@ func placement(name, conditions string) string {
 // deployedHold installs everything, waits until the policy acts, and takes away the webhooks, which nobody serves here.
 func deployedHold(t *testing.T) (platform dynamic.Interface) {
 	t.Helper()
-	s := newStub(t)
-	deployed(t, "testdata/held", s)
 	platform = admin(t)
 	made(t, "WorkloadDeployment", "hold-probe")
-	tell(t, "WorkloadDeployment", "hold-probe", counts("", told))
-	eventually(t, "the policy acts", func() bool {
+	writeStatus(t, platform, "WorkloadDeployment", "hold-probe", counts("", told), metav1.UpdateOptions{})
+	// reason is what comes of a default over the reason. Dry, so that nothing has to be put back.
+	reason := func() any {
 		r := platform.Resource(resource("workloaddeployments")).Namespace(namespace)
 		patch := []byte(`[{"op":"replace","path":"/status/conditions/0","value":` + stock + `}]`)
-		// Dry, so that nothing has to be put back. It fails while the server has not read the CRD's schema yet.
 		got, err := r.Patch(t.Context(), "hold-probe", types.JSONPatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "status")
-		return err == nil && reasonOf(t, got) == "InstanceCrashing"
-	})
+		if err != nil { // while the server has not read the CRD's schema yet
+			return err.Error()
+		}
+		return reasonOf(t, got)
+	}
+	eventually(t, "the policy of the test before acts no more", func() bool { return reason() == "InstancesProvisioning" })
+	deployed(t, "testdata/held", newStub(t))
+	eventually(t, "the policy acts", func() bool { return reason() == "InstanceCrashing" })
 	return platform
 }
 

@@ -97,6 +97,7 @@ func TestWhatIsJudged(t *testing.T) {
 // With nobody serving, a Workload that adds is refused and everything else goes through.
 func TestWithNobodyServing(t *testing.T) {
 	deployed(t, overlay("refusal-only"), nil)
+	eventually(t, "the API server knows the webhook", func() bool { return judge(t.Context(), admin(t)) != nil })
 	for kind, k := range judged {
 		t.Run(kind, func(t *testing.T) {
 			r := admin(t).Resource(resource(k.resource)).Namespace(namespace)

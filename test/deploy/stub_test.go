@@ -5,10 +5,13 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // stub is a webhook server that allows everything and notes the paths it was asked on.
@@ -53,4 +56,36 @@ func (s *stub) asked() []string {
 	paths := s.paths
 	s.paths = nil
 	return paths
+}
+
+// inForce returns when the API server asks the stub wherever objects say so: it hears of a configuration a moment after it
+// is stored, and of each kind of configuration by itself.
+func (s *stub) inForce(t *testing.T, objects []*unstructured.Unstructured) {
+	t.Helper()
+	asks := func(path string, write func() error) {
+		t.Helper()
+		waitUntil(t, path+" to be asked", func() (bool, string) {
+			err := write()
+			return slices.Contains(s.asked(), path), sprintf("%v", err)
+		})
+	}
+	dryUpdate := metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}}
+	if has(objects, "ValidatingWebhookConfiguration", "causeway-webhook") {
+		asks(judged["Workload"].path, func() error { return judge(t.Context(), admin(t)) })
+	}
+	if has(objects, "ValidatingWebhookConfiguration", "causeway-status") {
+		made(t, "Instance", "in-force")
+		asks("/validate-instances-status", func() error {
+			writeStatus(t, admin(t), "Instance", "in-force", `{"conditions":[`+notReady+`]}`, dryUpdate)
+			return nil
+		})
+	}
+	if has(objects, "MutatingWebhookConfiguration", "causeway-overlay") {
+		made(t, "WorkloadDeployment", "in-force")
+		asks("/mutate-workloaddeployments-status", func() error {
+			writeStatus(t, admin(t), "WorkloadDeployment", "in-force", counts("", stock), dryUpdate)
+			return nil
+		})
+	}
+	s.asked()
 }

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/causeway-webhook/causeway/test/controlplane"
+	"github.com/causeway-webhook/causeway/test/environment"
 	"github.com/causeway-webhook/causeway/test/install"
 )
 
@@ -43,23 +45,16 @@ func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard()) // the tests speak for themselves
-	ctx := context.Background()
 	var err error
 	if scratch, err = os.MkdirTemp("", "causeway-deploy-"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	if cp, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = cp.Stop() }()
-	if err := installCRDs(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	return controlplane.RunTests(m, func(ctx context.Context, started *controlplane.ControlPlane) error {
+		cp = started
+		return installCRDs(ctx)
+	})
 }
 
 func installCRDs(ctx context.Context) error {
@@ -86,8 +81,36 @@ func deployed(t *testing.T, dir string, s *stub) []*unstructured.Unstructured {
 		// The namespace stays: nobody here empties it, and one that is being deleted takes nothing new.
 		rest := slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return o.GetKind() == "Namespace" })
 		require.NoError(t, install.Uninstall(context.Background(), cp.AdminConfig(), rest))
+		// The API server hears of the end of a configuration a moment later, too.
+		if has(objects, "ValidatingWebhookConfiguration", "causeway-webhook") {
+			ctx := cleanup(t)
+			require.NoError(t, environment.WaitFor(ctx, "nothing to be judged any more", func() (bool, string) {
+				err := judge(ctx, admin(t))
+				return err == nil, sprintf("%v", err)
+			}))
+		}
 	})
+	if s != nil {
+		s.inForce(t, objects)
+	}
 	return objects
+}
+
+// has tells whether an object is among objects, a prefix before its name or not.
+func has(objects []*unstructured.Unstructured, kind, name string) bool {
+	return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool {
+		return o.GetKind() == kind && strings.HasSuffix(o.GetName(), name)
+	})
+}
+
+// judge asks, dry, for a Workload that adds a capability.
+func judge(ctx context.Context, c dynamic.Interface) error {
+	var f map[string]any
+	if err := json.Unmarshal([]byte(sprintf(judged["Workload"].wrap, runtimeWith(addsOne))), &f); err != nil {
+		return err
+	}
+	_, err := c.Resource(resource("workloads")).Namespace(namespace).Create(ctx, object("Workload", "judged", f), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	return err
 }
 
 // rendered is a kustomization less what cert-manager acts on, which is not here: test/certmanager is for that.
@@ -124,7 +147,7 @@ func resource(name string) schema.GroupVersionResource {
 // eventually waits for what the API server takes a moment to notice, such as a new policy.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	require.Eventually(t, ok, 20*time.Second, 50*time.Millisecond, what)
+	waitUntil(t, what, func() (bool, string) { return ok(), "not yet" })
 }
 
 // warnings collects what the API server warns of.
