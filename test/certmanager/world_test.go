@@ -58,7 +58,7 @@ type world struct {
 // start puts it together, with two processes of each half.
 func start(t *testing.T) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	e, err := environment.Start(ctx, environment.Options{Binary: binary, DeployOverlay: "default"})
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func (w *world) waitFor(what string, reached func() (bool, string)) {
 func (w *world) renew(name string) {
 	w.t.Helper()
 	before := w.certificate(name)
-	require.NoError(w.t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	require.NoError(w.t, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		var c cmapi.Certificate
 		if err := w.admin.Get(w.ctx, client.ObjectKey{Namespace: environment.Namespace, Name: name}, &c); err != nil {
 			return err

@@ -95,7 +95,10 @@ func nothingLeft(ctx context.Context, w *world) (bool, string) {
 }
 
 // kill ends the active statuspatch process as a crash would.
-func kill(_ context.Context, w *world) error {
+func kill(ctx context.Context, w *world) error {
+	if err := w.WaitActive(ctx); err != nil {
+		return err
+	}
 	active := w.StatusFront.Active()
 	if active == nil {
 		return errors.New("no statuspatch process is active")

@@ -40,7 +40,7 @@ func testFaultyParentWrites(s *scene) {
 	t := s.t
 	f := s.newFleet("faulty", 1, 4)
 	writer := s.newAuthor(s.Config(environment.Writer))
-	active := s.StatusFront.Active()
+	active := s.active()
 
 	// The normal case first, by counters: both parents, in the request.
 	before := s.metric(active, "causeway_status_deferred_total")
@@ -101,7 +101,7 @@ func testNoAPIServer(s *scene, name string, gone func(bool)) {
 	t := s.t
 	f := s.newFleet(name, 1, 4)
 	writer := s.newAuthor(s.Config(environment.Writer))
-	active := s.StatusFront.Active()
+	active := s.active()
 	gone(true)
 	for n := range f.replicas {
 		took, warned := writer.write(s, f.instance(0, n), fleetCrashes)
@@ -138,7 +138,7 @@ func testStoppedProcess(s *scene) {
 	t := s.t
 	f := s.newFleet("stopped", 1, 2)
 	writer := s.newAuthor(s.Config(environment.Writer))
-	stopped := s.StatusFront.Active()
+	stopped := s.active()
 	require.NoError(t, stopped.Signal(syscall.SIGSTOP))
 	began := time.Now()
 

@@ -17,7 +17,7 @@ import (
 	"github.com/causeway-webhook/causeway/test/traffic"
 )
 
-func retryOnConflict(do func() error) error { return retry.RetryOnConflict(retry.DefaultRetry, do) }
+func retryOnConflict(do func() error) error { return retry.RetryOnConflict(retry.DefaultBackoff, do) }
 
 // Two replicas of each half share one Secret and renew at once: a certificate
 // good for fifteen seconds, an authority for forty-five. Two more authorities

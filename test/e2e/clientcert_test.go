@@ -115,12 +115,19 @@ func TestOnlyTheAPIServerMayCall(t *testing.T) {
 					}
 					return &tc.certificates[0], nil
 				}}
-				transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
-				answer, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Post("https://"+address+"/", "application/json", strings.NewReader("{}"))
 				if tc.want != "" {
+					// The handshake is over for the client before the server has judged;
+					// who writes then may learn of a broken connection instead of why.
+					conn, err := tls.Dial("tcp", address, config)
+					if err == nil {
+						defer conn.Close()
+						_, err = conn.Read(make([]byte, 1))
+					}
 					require.ErrorContains(t, err, tc.want)
 					return
 				}
+				transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
+				answer, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Post("https://"+address+"/", "application/json", strings.NewReader("{}"))
 				require.NoError(t, err)
 				require.NoError(t, answer.Body.Close())
 				assert.Equal(t, http.StatusNotFound, answer.StatusCode, "there is no such path, but it was heard")

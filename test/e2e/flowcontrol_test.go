@@ -130,7 +130,7 @@ func TestFlowControl(t *testing.T) {
 	s := start(t, environment.Options{DeployOverlay: "status-only", Statuspatch: 1, ControlPlane: twentySeats})
 	f := s.newFleet("api", 4, writers/4)
 	extra := s.newFleet("observed", 1, 8)
-	active := s.StatusFront.Active()
+	active := s.active()
 
 	s.in("the writers alone", func(s *scene) {
 		f.calm()
@@ -222,7 +222,7 @@ func TestFlowControlIsNeeded(t *testing.T) {
 		},
 	})
 	f := s.newFleet("api", 4, writers/4)
-	active := s.StatusFront.Active()
+	active := s.active()
 	before := s.timeouts()
 	f.storm()
 	missed := s.timeouts() - before

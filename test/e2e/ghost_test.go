@@ -89,7 +89,7 @@ func testNeverStored(s *scene) {
 	t := s.t
 	f := s.newFleet("ghost", 1, 1)
 	objector := s.newObjector()
-	active := s.StatusFront.Active()
+	active := s.active()
 	refused := func(to fleetState) {
 		t.Helper()
 		before := objector.refused.Load()
@@ -126,7 +126,7 @@ func testNeverStored(s *scene) {
 // The active process dies with the one parent written and the other not.
 func testKilledBetween(s *scene, name, held string) {
 	f := s.newFleet(name, 1, 1)
-	active := s.StatusFront.Active()
+	active := s.active()
 	arrived, release := make(chan struct{}, 1), make(chan struct{})
 	defer close(release)
 	s.Proxy.SetFault(environment.On(func(r *http.Request) bool {

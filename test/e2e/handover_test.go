@@ -17,7 +17,7 @@ func TestStandbyTakesOverFromAKilledProcess(t *testing.T) {
 	})
 	deployment := s.provision(computeapi.NewWorkload(namespace, "api", computeapi.WithPlacement("main", 1, "us")), 1)
 
-	s.StatusFront.Active().Kill()
+	s.active().Kill()
 	s.provider(instance(deployment, 0), platform.ImageUnavailable)
 	want := said{metav1.ConditionFalse, "ImageUnavailable", "1 of 1 instances could not pull its image."}
 	s.within(promise, "both parents to be true after the active process was killed", func() (bool, string) {
@@ -32,7 +32,7 @@ func TestHandOverInOrder(t *testing.T) {
 		Platform:    &platform.Options{Parallel: true},
 	})
 	deployment := s.provision(computeapi.NewWorkload(namespace, "api", computeapi.WithPlacement("main", 1, "us")), 1)
-	first := s.StatusFront.Active()
+	first := s.active()
 	if err := first.Stop(); err != nil {
 		t.Fatalf("the active process stops in order: %v\n%s", err, first.Log())
 	}

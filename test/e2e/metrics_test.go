@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,18 @@ func TestSecureMetrics(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "scraper"}},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
+	// Asked too early, the API server's authorizer would say no, and the processes
+	// keep such an answer for a while.
+	s.waitFor("the scraper to be allowed to", func() (bool, string) {
+		review, err := system.AuthorizationV1().SubjectAccessReviews().Create(s.ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{
+				User:                  "system:serviceaccount:" + namespace + ":scraper",
+				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"},
+			},
+		}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		return review.Status.Allowed, review.Status.Reason
+	})
 	for _, p := range []*environment.Process{s.Webhooks[0], s.Sidecars[0]} {
 		address, err := p.Address(s.ctx, "metrics")
 		require.NoError(t, err)

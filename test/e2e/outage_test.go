@@ -37,7 +37,7 @@ func TestLostWatches(t *testing.T) {
 		s.within(promise, "the parents to be true", f.all(fleetLacksImage))
 	})
 	t.Run("silent and never closed", func(t *testing.T) {
-		active := s.StatusFront.Active()
+		active := s.active()
 		s.Proxy.Freeze()
 		write(fleetCrashes)
 		s.within(promise, "the parents to be true", f.all(fleetCrashes))
@@ -56,7 +56,7 @@ func TestLostWatches(t *testing.T) {
 		s.within(promise, "the parents to be true", f.all(fleetLacksImage))
 	})
 	t.Run("silent and back when the lease is lost", func(t *testing.T) {
-		active := s.StatusFront.Active()
+		active := s.active()
 		s.Proxy.SetSilent(true)
 		write(fleetCrashes)
 		s.ended(active)
@@ -167,7 +167,7 @@ func TestALongOutage(t *testing.T) {
 func testAPIServerRestart(s *scene) {
 	t := s.t
 	f := s.newFleet("restart", 1, 1)
-	active := s.StatusFront.Active()
+	active := s.active()
 	s.Proxy.SetFault(environment.On(environment.ParentWrites, environment.Answer(http.StatusInternalServerError, 0)))
 	require.NoError(t, patchConditions(s.ctx, s.customer, f.instance(0, 0), fleetCrashes))
 	s.StopAPIServer()

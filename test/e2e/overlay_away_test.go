@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -73,11 +74,14 @@ func TestHoldReasonKeepsARepairWhileTheOverlayCannotBeCalled(t *testing.T) {
 	// the policy lets pass: it is how a reason ends.
 	s.atRest(patience)
 	calls := s.Platform.Workload.Writes().Calls
-	for range 200 {
+	reads := 0
+	s.waitFor("200 reads, and fifty writes of the platform", func() (bool, string) {
 		s.wakePlatform()
 		require.Equal(t, want, s.workloadSays("api"), "every read after the repair")
-	}
-	assert.Greater(t, s.Platform.Workload.Writes().Calls, calls+50, "the platform wrote in the meantime")
+		reads++
+		writes := s.Platform.Workload.Writes().Calls - calls
+		return reads >= 200 && writes > 50, fmt.Sprintf("%d reads, %d writes", reads, writes)
+	})
 	s.provider(instance(deployment, 0), platform.Running)
 	s.within(promise, "recovery", func() (bool, string) {
 		d, w := s.deploymentSays(deployment), s.workloadSays("api")

@@ -72,7 +72,10 @@ func (p *podScene) available() said {
 }
 
 // hops are how long after the Pod's status was stored each object told it.
-type hops struct{ instance, deployment, workload time.Duration }
+type hops struct {
+	began                          time.Time
+	instance, deployment, workload time.Duration
+}
 
 func (h hops) String() string {
 	ms := func(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }
@@ -122,5 +125,5 @@ func (p *podScene) follow(status corev1.PodStatus, instance, deployment, workloa
 	if p.t.Failed() {
 		p.t.FailNow()
 	}
-	return hops{took["instance"], took["deployment"], took["workload"]}
+	return hops{began, took["instance"], took["deployment"], took["workload"]}
 }

@@ -8,10 +8,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -233,9 +235,22 @@ func testWithoutWorkloads(s *scene) {
 	require.NoError(s.t, err)
 	s.Sidecars[0].Kill()
 	require.NoError(s.t, admin.Resource(crdResource).Delete(s.ctx, "workloads.compute.datumapis.com", metav1.DeleteOptions{}))
+	// Discovery, by which a process that starts knows, hears of it last.
+	disco, err := discovery.NewDiscoveryClientForConfig(s.AdminConfig())
+	require.NoError(s.t, err)
 	s.waitFor("Workloads to be gone", func() (bool, string) {
 		_, err := admin.Resource(workloadResource).List(s.ctx, metav1.ListOptions{})
-		return err != nil, "still served"
+		if !apierrors.IsNotFound(err) {
+			return false, "still served"
+		}
+		resources, err := disco.ServerResourcesForGroupVersion(computeapi.GroupVersion.String())
+		require.NoError(s.t, err)
+		for _, r := range resources.APIResources {
+			if r.Name == workloadResource.Resource {
+				return false, "still listed"
+			}
+		}
+		return true, ""
 	})
 	_, err = s.StartSidecar(s.ctx)
 	require.NoError(s.t, errors.Join(err, s.WaitActive(s.ctx)))
@@ -248,7 +263,7 @@ func testWithoutWorkloads(s *scene) {
 	assert.Equal(s.t, noImage(1), s.deploymentSays(d.Name), "over a controller's write")
 	h.ready(i)
 	assert.Equal(s.t, "1/1 instances are ready", s.deploymentSays(d.Name).Message)
-	metrics, err := s.StatusFront.Active().Metrics(s.ctx)
+	metrics, err := s.active().Metrics(s.ctx)
 	require.NoError(s.t, err)
 	assert.Zero(s.t, valueOf(s.t, metrics, `causeway_status_deferred_total{cause="missing_parent"}`), "nothing is missing here")
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds every wait in these tests; it is no claim about Causeway.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 const namespace = "shop"
 
@@ -41,7 +41,8 @@ func start(t *testing.T, options environment.Options) *scene {
 	if options.DeployOverlay == "" {
 		options.DeployOverlay = "default"
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	// Each wait has its own limit; this one is for a request that hangs.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	e, err := environment.Start(ctx, options)
 	require.NoError(t, err)
@@ -72,6 +73,18 @@ func (s *scene) waitFor(what string, reached func() (bool, string)) {
 	ctx, cancel := context.WithTimeout(s.ctx, patience)
 	defer cancel()
 	require.NoError(s.t, environment.WaitFor(ctx, what, reached))
+}
+
+// active is the process that reviews go to, once there is one: after a change
+// the front hears of it a moment later than the parents tell it.
+func (s *scene) active() *environment.Process {
+	s.t.Helper()
+	var active *environment.Process
+	s.waitFor("a process to be active", func() (bool, string) {
+		active = s.StatusFront.Active()
+		return active != nil, "none"
+	})
+	return active
 }
 
 // get reads an object live, as the customer.

@@ -49,8 +49,7 @@ func TestTwoProcessesChangePlacesAndNeverMarkAServingWorkloadDown(t *testing.T) 
 	reads := s.sample(going, &traffic, deployment, "api")
 
 	for round := range 20 {
-		old := s.StatusFront.Active()
-		require.NotNil(t, old, "somebody is active")
+		old := s.active()
 		s.standbyDoesNothing(deployment)
 		how := []func(*environment.Process) time.Duration{s.inOrder, s.killed, s.halted}[round%3]
 		took := how(old)
@@ -65,8 +64,9 @@ func TestTwoProcessesChangePlacesAndNeverMarkAServingWorkloadDown(t *testing.T) 
 	t.Logf("%d samples of both parents; %d writes of the flapping Instance, half of them in %s, 90%% in %s, the longest in %s", reads.Load(),
 		len(*waits), (*waits)[len(*waits)/2], (*waits)[len(*waits)*9/10], (*waits)[len(*waits)-1])
 	// The configuration's 3 s, with a process that hangs, and what the API server
-	// takes by itself.
-	assert.Less(t, (*waits)[len(*waits)-1], 6*time.Second, "the longest an Instance write was held up")
+	// takes by itself. What is told above may be two writes, the first of which met
+	// another writer's.
+	assert.Less(t, s.Platform.Provider.SlowestWrite(), 6*time.Second, "the longest an Instance write was held up")
 	rest := s.atRest(patience)
 	require.Len(t, rest.instances, 2)
 

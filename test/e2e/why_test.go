@@ -127,7 +127,11 @@ func testWhyOfSeveral(t *testing.T, s *whyScene) {
 		var w computeapi.Workload
 		require.NoError(t, s.customer.Get(s.ctx, client.ObjectKey{Namespace: "garden", Name: "rose"}, &w))
 		said := saysOf(w.Status.Conditions, computeapi.AvailableCondition)
-		return said.Status == metav1.ConditionTrue, said.Message
+		// Its Instance's own write is stored a moment after the Workload tells it.
+		var instances computeapi.InstanceList
+		require.NoError(t, s.customer.List(s.ctx, &instances, client.InNamespace("garden")))
+		ready := len(instances.Items) == 1 && saysOf(instances.Items[0].Status.Conditions, computeapi.ReadyCondition).Status == metav1.ConditionTrue
+		return ready && said.Status == metav1.ConditionTrue, said.Message
 	})
 	stdout, _, code := s.why(environment.Customer, "-A")
 	assert.Equal(t, 1, code)

@@ -158,16 +158,18 @@ func (p *Process) Active(ctx context.Context) bool {
 	return status == http.StatusOK
 }
 
-// WaitReady returns when /readyz says so, and says what it waits for if ctx ends
-// first.
+// WaitReady returns when /readyz says so, or with an error when the process has
+// ended, and says what it waits for if ctx ends first.
 func (p *Process) WaitReady(ctx context.Context) error {
-	return WaitFor(ctx, p.Name+" to be ready", func() (bool, string) {
+	var ended error
+	err := WaitFor(ctx, p.Name+" to be ready", func() (bool, string) {
 		status, body := p.probe(ctx, "/readyz?verbose")
 		if p.Ended() {
-			body += "\nit has ended: " + p.Log()
+			ended = fmt.Errorf("%s ended: %w\n%s", p.Name, p.Err(), p.Log())
 		}
-		return status == http.StatusOK, body
+		return status == http.StatusOK || ended != nil, body
 	})
+	return errors.Join(err, ended)
 }
 
 // Metrics is what the process exposes.

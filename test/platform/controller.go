@@ -55,6 +55,10 @@ func (c *Controller) Resume() { c.gate.open() }
 // Writes returns the status writes so far.
 func (c *Controller) Writes() Writes { return c.status.writes() }
 
+// SlowestWrite is the longest that one status write has taken. A write that
+// conflicts and the next one are two.
+func (c *Controller) SlowestWrite() time.Duration { return time.Duration(c.status.slowest.Load()) }
+
 // newController connects a writer. Its user and its field manager are two
 // things: the API server authorizes the one and records the other.
 func newController(o Options, user string, w WriterOptions) (*Controller, error) {

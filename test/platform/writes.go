@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,7 +40,7 @@ type statusWriter struct {
 	client client.Client
 	style  Style
 
-	calls, stored, conflicts atomic.Int64
+	calls, stored, conflicts, slowest atomic.Int64
 }
 
 // write sends the status of obj, which was read as base.
@@ -50,16 +51,24 @@ func (w *statusWriter) write(ctx context.Context, obj, base client.Object) error
 	case StyleBlindPatch:
 		return w.patch(ctx, obj, base, client.MergeFrom(base))
 	default:
-		return w.count(obj, base, w.client.Status().Update(ctx, obj))
+		return w.count(obj, base, func() error { return w.client.Status().Update(ctx, obj) })
 	}
 }
 
 // patch sends one given patch of the status of obj.
 func (w *statusWriter) patch(ctx context.Context, obj, base client.Object, patch client.Patch) error {
-	return w.count(obj, base, w.client.Status().Patch(ctx, obj, patch))
+	return w.count(obj, base, func() error { return w.client.Status().Patch(ctx, obj, patch) })
 }
 
-func (w *statusWriter) count(obj, base client.Object, err error) error {
+func (w *statusWriter) count(obj, base client.Object, send func() error) error {
+	began := time.Now()
+	err := send()
+	for took := int64(time.Since(began)); ; {
+		most := w.slowest.Load()
+		if took <= most || w.slowest.CompareAndSwap(most, took) {
+			break
+		}
+	}
 	switch {
 	case apierrors.IsConflict(err):
 		w.conflicts.Add(1)
