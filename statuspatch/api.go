@@ -25,6 +25,7 @@ const (
 	resourceInstances   = "instances"
 	resourceDeployments = "workloaddeployments"
 	resourceWorkloads   = "workloads"
+	resourcePods        = "pods"
 
 	fieldManager = "causeway"
 

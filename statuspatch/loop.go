@@ -56,6 +56,7 @@ type loop struct {
 
 	queue   workqueue.TypedRateLimitingInterface[ledger.Parent]
 	repairs repairs
+	origins origins
 	// slow are repairs that no worker waits for any more.
 	slow sync.WaitGroup
 }
@@ -74,9 +75,18 @@ func (l *loop) add(p ledger.Parent) {
 	}
 }
 
-// addAll has every parent looked at.
+// addDeferred has a parent looked at that a request could not write.
+func (l *loop) addDeferred(p ledger.Parent) {
+	if l.tenure.held() {
+		l.origins.note(p, mendedDeferred)
+		l.queue.Add(p)
+	}
+}
+
+// addAll has every parent looked at by a process that has just taken over.
 func (l *loop) addAll() {
 	for _, p := range l.ledger.Parents() {
+		l.origins.note(p, mendedTakeover)
 		l.queue.Add(p)
 	}
 }
@@ -123,7 +133,7 @@ func (l *loop) next(ctx context.Context) bool {
 // of all others.
 func (l *loop) rescue(p ledger.Parent) {
 	if r := recover(); r != nil {
-		l.metrics.repair(p.Kind, repairFailed)
+		l.metrics.repairFailed(p.Kind)
 		l.log.Error(fmt.Errorf("panic: %v", r), "A parent could not be computed", p.Kind.String(), klog.KObj(p))
 		l.queue.AddAfter(p, undonePauseMax)
 	}
@@ -134,17 +144,17 @@ func (l *loop) rescue(p ledger.Parent) {
 func (l *loop) begin(p ledger.Parent) *commit {
 	defer l.rescue(p)
 	if !l.tenure.held() {
-		l.queue.Forget(p)
+		l.done(p)
 		return nil
 	}
 	plan, ok := l.plan(p)
 	if !ok {
 		l.repairs.forget(p)
-		l.queue.Forget(p)
+		l.done(p)
 		return nil
 	}
 	if len(plan.operations) == 0 {
-		l.queue.Forget(p)
+		l.done(p)
 		return nil
 	}
 	if wait := l.repairs.pause(p, plan.aim, l.now()); wait > 0 {
@@ -161,18 +171,17 @@ func (l *loop) end(ctx context.Context, p ledger.Parent, commit *commit) {
 	err := commit.wait(ctx)
 	switch {
 	case err == nil:
-		l.queue.Forget(p)
+		why := l.done(p)
 		if commit.aim == "" {
 			return
 		}
-		result := repairWritten
 		if l.repairs.made(p, commit.aim, l.now()) {
-			result = repairUndone
+			why = mendedUndone
 		}
-		l.metrics.repair(p.Kind, result)
+		l.metrics.repair(p.Kind, why)
 		l.log.V(1).Info("Repaired a parent", p.Kind.String(), klog.KObj(p))
 	case errors.Is(err, errParentGone):
-		l.queue.Forget(p)
+		l.done(p)
 	case errors.Is(err, errNotActive), errors.Is(err, errStillReady):
 		// The renewal is late, or the watch is behind.
 		l.queue.AddRateLimited(p)
@@ -180,11 +189,18 @@ func (l *loop) end(ctx context.Context, p ledger.Parent, commit *commit) {
 		l.queue.AddAfter(p, l.tenure.untilTakeDown())
 	default:
 		if ctx.Err() == nil {
-			l.metrics.repair(p.Kind, repairFailed)
+			l.metrics.repairFailed(p.Kind)
 			l.log.Info("A parent could not be repaired; trying again", p.Kind.String(), klog.KObj(p), "reason", err.Error())
 		}
 		l.queue.AddRateLimited(p)
 	}
+}
+
+// done lets go of what is remembered of a parent that needs nothing more, and
+// tells why it was looked at.
+func (l *loop) done(p ledger.Parent) mending {
+	l.queue.Forget(p)
+	return l.origins.take(p)
 }
 
 // plan is what the ledger says a parent lacks; ok is false where it does not

@@ -48,15 +48,24 @@ func TestRepairsThatAreUndoneAreSpacedOut(t *testing.T) {
 // startLoop runs the world's repair loop until the test ends.
 func (w *world) startLoop(t *testing.T) *loop {
 	t.Helper()
-	l := &loop{
+	l := w.newLoop()
+	w.run(t, l)
+	return l
+}
+
+func (w *world) newLoop() *loop {
+	return &loop{
 		ledger: w.ledger, writer: w.writer, tenure: w.tenure, metrics: w.metrics,
 		replicasReady: true, now: time.Now, queue: newQueue[ledger.Parent](""),
 	}
+}
+
+func (w *world) run(t *testing.T, l *loop) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { l.run(ctx); close(done) }()
 	t.Cleanup(func() { cancel(); <-done })
-	return l
 }
 
 func (w *world) eventually(t *testing.T, want string) {
@@ -117,7 +126,7 @@ func TestAFailedRepairIsTriedAgain(t *testing.T) {
 	})
 	w.startLoop(t).addAll()
 	w.eventually(t, crashingSentence)
-	assert.InDelta(t, 3, counterValue(t, w.metrics.repairs.WithLabelValues("WorkloadDeployment", repairFailed)), 0)
+	assert.InDelta(t, 3, counterValue(t, w.metrics.failures[ledger.KindDeployment]), 0)
 }
 
 // Far more parents hang than there are workers, and none of them ends before the

@@ -25,13 +25,14 @@ type overlay struct {
 	replicasReady bool
 	degraded      bool
 	// user is Causeway itself, whose writes are right already.
-	user string
-	now  func() time.Time
-	log  logr.Logger
+	user    string
+	now     func() time.Time
+	metrics *metrics
+	log     logr.Logger
 }
 
 // correct answers a review with the corrections one kind needs.
-func (o *overlay) correct(ctx context.Context, req admission.Request, corrections func(old, incoming []byte) ([]correction, error)) (admission.Response, outcome) {
+func (o *overlay) correct(ctx context.Context, req admission.Request, kind ledger.Kind, corrections func(old, incoming []byte) ([]correction, error)) (admission.Response, outcome) {
 	if req.UserInfo.Username == o.user {
 		return admission.Allowed(""), outcomeUnchanged
 	}
@@ -54,15 +55,18 @@ func (o *overlay) correct(ctx context.Context, req admission.Request, correction
 	}
 	response := admission.Allowed("")
 	response.Patches = patches
+	if req.DryRun == nil || !*req.DryRun {
+		o.metrics.write(kind, causeOverlay, silenceIn(found))
+	}
 	return response, outcomeApplied
 }
 
 func (o *overlay) deployment(ctx context.Context, req admission.Request) (admission.Response, outcome) {
-	return o.correct(ctx, req, o.deploymentCorrections)
+	return o.correct(ctx, req, ledger.KindDeployment, o.deploymentCorrections)
 }
 
 func (o *overlay) workload(ctx context.Context, req admission.Request) (admission.Response, outcome) {
-	return o.correct(ctx, req, o.workloadCorrections)
+	return o.correct(ctx, req, ledger.KindWorkload, o.workloadCorrections)
 }
 
 func (o *overlay) deploymentCorrections(oldRaw, incomingRaw []byte) ([]correction, error) {
@@ -143,6 +147,16 @@ type corrections []correction
 
 func (c *corrections) add(placement, conditionType string, stored, incoming *ledger.Condition, v rollup.Verdict, now time.Time) {
 	*c = append(*c, correction{placement, rollup.Settle(stored.Value(), incoming.Value(), conditionType, v, now)})
+}
+
+// silenceIn is the silenceOf an object's own Available, where that is corrected.
+func silenceIn(found []correction) silence {
+	for _, c := range found {
+		if c.placement == "" && c.condition.Type == conditionAvailable {
+			return silenceOf(c.condition.Status, c.condition.Reason)
+		}
+	}
+	return ""
 }
 
 func decodeBoth[O any, V any](oldRaw, incomingRaw []byte, kind string, read func(*O) *V) (old, incoming *V, err error) {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/causeway-webhook/causeway/statuspatch/ledger"
+	"github.com/causeway-webhook/causeway/statuspatch/reason"
 	"github.com/causeway-webhook/causeway/statuspatch/rollup"
 )
 
@@ -21,6 +22,8 @@ type plan struct {
 	takesDown bool
 	// was and becomes are the reasons of Available, before and after.
 	was, becomes string
+	// says is what is wrong with the answer where it is no explanation.
+	says silence
 	// aim is what the conditions will say, to tell a repair that was undone
 	// from a new one.
 	aim string
@@ -32,6 +35,9 @@ type cause string
 const (
 	causeRequest cause = "request"
 	causeRepair  cause = "repair"
+	// causeOverlay is for the metrics: the overlay writes into what another
+	// writer is about to store, and computes on its own.
+	causeOverlay cause = "overlay"
 )
 
 // planDeployment compares a deployment's stored conditions with its roll-up.
@@ -47,6 +53,7 @@ func planDeployment(v ledger.DeploymentView, why cause, replicasReady, degraded 
 		return p
 	}
 	available := rollup.DeploymentAvailable(in)
+	p.says = silenceOf(available.Status, available.Reason)
 	const at = "/status/conditions"
 	p.was, p.becomes = availabilityOf(v.Conditions.Available).reason, available.Reason
 	p.want(at, v.Conditions.Listed, v.Conditions.Available, conditionAvailable, available, now)
@@ -66,6 +73,7 @@ func planWorkload(v ledger.WorkloadView, degraded bool, now time.Time) plan {
 	}
 	in := v.Rollup()
 	available, placements := rollup.WorkloadAvailable(in)
+	p.says = silenceOf(available.Status, available.Reason)
 	p.was, p.becomes = availabilityOf(v.Conditions.Available).reason, available.Reason
 	p.want("/status/conditions", v.Conditions.Listed, v.Conditions.Available, conditionAvailable, available, now)
 	for i, placement := range v.Placements {
@@ -89,5 +97,21 @@ func (p *plan) want(at string, listed bool, have *ledger.Condition, conditionTyp
 	if conditionType == conditionAvailable && have != nil &&
 		have.Status == metav1.ConditionTrue && want.Status == metav1.ConditionFalse {
 		p.takesDown = true
+	}
+}
+
+// silenceOf tells how an answer fails to say why something is not available;
+// empty for one that does say.
+func silenceOf(status metav1.ConditionStatus, said string) silence {
+	if status != metav1.ConditionFalse {
+		return ""
+	}
+	switch reason.RankOf(said) {
+	case reason.Default:
+		return silentDefault
+	case reason.Unknown:
+		return silentUnknown
+	default:
+		return ""
 	}
 }

@@ -40,7 +40,7 @@ type pods struct {
 	log    logr.Logger
 	queue  workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	source *podSource
-	writes *prometheus.CounterVec
+	writes map[podstate.Standing]prometheus.Counter
 	// ledger is told what crashing containers lack, and grants asked what that
 	// is; nil unless a hint is asked for.
 	ledger *ledger.Ledger
@@ -48,20 +48,15 @@ type pods struct {
 }
 
 func newPods(a *api, t *tenure, user string, l *ledger.Ledger, o Options) (*pods, error) {
+	writes, err := newInstanceWrites(o.Registerer)
+	if err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
 	p := &pods{
 		api: a, tenure: t, user: user, now: time.Now, log: o.Logger.WithName("pods"),
 		ledger: l, grants: o.DefaultGrants,
-		queue: newQueue[types.NamespacedName]("causeway_pods"),
-		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "causeway", Subsystem: "status", Name: "instance_writes_total",
-			Help: "Status patches of Instances that Pods made necessary and that were stored, by where the Pod stands."}, []string{"standing"}),
-	}
-	if o.Registerer != nil {
-		if err := o.Registerer.Register(p.writes); err != nil {
-			return nil, fmt.Errorf("registering metrics: %w", err)
-		}
-	}
-	for _, s := range []podstate.Standing{podstate.Failing, podstate.Well} {
-		p.writes.WithLabelValues(s.String())
+		queue:  newQueue[types.NamespacedName]("causeway_pods"),
+		writes: writes,
 	}
 	p.store = podstore.New(podstate.Options{StartGrace: o.StartGrace, ScheduleGrace: o.ScheduleGrace}, time.Now, p.add)
 	p.source = &podSource{store: p.store, selector: o.PodSelector}
@@ -181,7 +176,7 @@ func (p *pods) patch(ctx context.Context, d podstore.Decision) error {
 	if err != nil {
 		return err
 	}
-	p.writes.WithLabelValues(d.Verdict.Standing.String()).Inc()
+	p.writes[d.Verdict.Standing].Inc()
 	p.log.V(1).Info("Patched an Instance", "Instance", klog.KRef(d.Instance.Namespace, d.Instance.Name),
 		"status", d.Correction.Condition.Status, "reason", d.Correction.Condition.Reason)
 	p.store.ObserveInstance(stored)

@@ -19,14 +19,16 @@ type podSource struct {
 	// selector are the labels of the Pods to look at; empty for all.
 	selector string
 	synced   atomic.Bool
+	freshness
 }
 
 func (s *podSource) run(ctx context.Context, a *api, log logr.Logger) {
-	lw := cache.NewFilteredListWatchFromClient(a.core.CoreV1().RESTClient(), "pods", metav1.NamespaceAll,
+	s.begin()
+	lw := cache.NewFilteredListWatchFromClient(a.core.CoreV1().RESTClient(), resourcePods, metav1.NamespaceAll,
 		func(o *metav1.ListOptions) { o.LabelSelector = s.selector })
 	cache.NewReflectorWithOptions(lw, &corev1.Pod{}, s, cache.ReflectorOptions{
 		Name:            "causeway/pods",
-		TypeDescription: "pods",
+		TypeDescription: resourcePods,
 		Backoff:         watchBackoff(),
 		Logger:          &log,
 	}).RunWithContext(ctx)
@@ -34,15 +36,16 @@ func (s *podSource) run(ctx context.Context, a *api, log logr.Logger) {
 
 var _ cache.ReflectorStore = &podSource{}
 var _ cache.TransformingStore = &podSource{}
+var _ cache.ResourceVersionUpdater = &podSource{}
 
 // Add takes in a new Pod.
-func (s *podSource) Add(o any) error { s.store.ObservePod(o.(*corev1.Pod)); return nil }
+func (s *podSource) Add(o any) error { s.event(); s.store.ObservePod(o.(*corev1.Pod)); return nil }
 
 // Update takes in a changed Pod.
-func (s *podSource) Update(o any) error { s.store.ObservePod(o.(*corev1.Pod)); return nil }
+func (s *podSource) Update(o any) error { s.event(); s.store.ObservePod(o.(*corev1.Pod)); return nil }
 
 // Delete takes in a deletion.
-func (s *podSource) Delete(o any) error { s.store.ForgetPod(o.(*corev1.Pod)); return nil }
+func (s *podSource) Delete(o any) error { s.event(); s.store.ForgetPod(o.(*corev1.Pod)); return nil }
 
 // Replace takes in a whole list.
 func (s *podSource) Replace(list []any, _ string) error {
@@ -50,6 +53,7 @@ func (s *podSource) Replace(list []any, _ string) error {
 	for i, o := range list {
 		pods[i] = o.(*corev1.Pod)
 	}
+	s.UpdateResourceVersion("")
 	s.store.ReplacePods(pods)
 	s.synced.Store(true)
 	return nil

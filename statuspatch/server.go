@@ -56,6 +56,7 @@ func (s *shell) handler(h hook, review reviewer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.reviews.begin()
 		defer s.reviews.end()
+		defer func(began time.Time) { s.metrics.reviewed(h, time.Since(began)) }(time.Now())
 		if !s.tenure.active() {
 			// The API server holds on to one connection; closing it makes it
 			// dial anew, and find the active process.

@@ -28,6 +28,7 @@ type source struct {
 	resource string
 	example  runtime.Object
 	synced   atomic.Bool
+	freshness
 
 	// The ledger's side. observe and forget take a decoded object, replace a
 	// whole list.
@@ -78,6 +79,7 @@ func convert[O any, V any](list []any, read func(*O) *V) []*V {
 
 // run watches until ctx ends.
 func (s *source) run(ctx context.Context, a *api, log logr.Logger) {
+	s.begin()
 	lw := cache.NewListWatchFromClient(a.rest, s.resource, metav1.NamespaceAll, fields.Everything())
 	cache.NewReflectorWithOptions(lw, s.example, s, cache.ReflectorOptions{
 		Name:            "causeway/" + s.resource,
@@ -89,18 +91,20 @@ func (s *source) run(ctx context.Context, a *api, log logr.Logger) {
 
 var _ cache.ReflectorStore = &source{}
 var _ cache.TransformingStore = &source{}
+var _ cache.ResourceVersionUpdater = &source{}
 
 // Add takes in a new object.
-func (s *source) Add(o any) error { s.observe(o); return nil }
+func (s *source) Add(o any) error { s.event(); s.observe(o); return nil }
 
 // Update takes in a changed object.
-func (s *source) Update(o any) error { s.observe(o); return nil }
+func (s *source) Update(o any) error { s.event(); s.observe(o); return nil }
 
 // Delete takes in a deletion.
-func (s *source) Delete(o any) error { s.forget(o); return nil }
+func (s *source) Delete(o any) error { s.event(); s.forget(o); return nil }
 
 // Replace takes in a whole list.
 func (s *source) Replace(list []any, _ string) error {
+	s.UpdateResourceVersion("")
 	s.replace(list)
 	if first := !s.synced.Swap(true); first && s.begun != nil {
 		s.begun()

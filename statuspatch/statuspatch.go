@@ -192,10 +192,11 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 	s.shell = &shell{tenure: s.tenure, metrics: m, budget: o.Budget, log: o.Logger.WithName("review")}
 	s.instances = &instances{
 		ledger: s.ledger, writer: s.writer, metrics: m, now: time.Now, log: o.Logger.WithName("instances"),
-		hasWorkloads: s.hasWorkloads.Load, settle: s.settler.add, repair: s.loop.add,
+		hasWorkloads: s.hasWorkloads.Load, settle: s.settler.add, repair: s.loop.addDeferred,
 	}
 	s.overlay = &overlay{
-		ledger: s.ledger, replicasReady: o.ReplicasReady, degraded: o.Degraded, user: user, now: time.Now, log: o.Logger.WithName("overlay"),
+		ledger: s.ledger, replicasReady: o.ReplicasReady, degraded: o.Degraded, user: user, now: time.Now, metrics: m,
+		log: o.Logger.WithName("overlay"),
 	}
 	s.election = &election{
 		core: a.lease, namespace: o.LeaseNamespace, name: o.LeaseName, identity: o.Identity,
@@ -211,7 +212,24 @@ func New(ctx context.Context, o Options) (*Sidecar, error) {
 		}
 		s.pods.follow(i)
 	}
+	if o.Registerer != nil {
+		if err := o.Registerer.Register(s.state(i, d, w)); err != nil {
+			return nil, fmt.Errorf("registering metrics: %w", err)
+		}
+	}
 	return s, nil
+}
+
+// state collects the metrics of what holds now.
+func (s *Sidecar) state(sources ...*source) *state {
+	state := newState(s.ledger, s.tenure, time.Now)
+	for _, source := range sources {
+		state.follow(source.resource, &source.freshness)
+	}
+	if s.pods != nil {
+		state.follow(resourcePods, &s.pods.source.freshness)
+	}
+	return state
 }
 
 // Register serves the webhooks.

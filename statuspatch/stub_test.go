@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -214,15 +215,17 @@ type world struct {
 	overlay   *overlay
 	shell     *shell
 	metrics   *metrics
+	registry  *prometheus.Registry
 	repaired  chan ledger.Parent
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	s, a := newStub(t)
-	m, err := newMetrics(nil)
+	registry := prometheus.NewRegistry()
+	m, err := newMetrics(registry)
 	require.NoError(t, err)
-	w := &world{stub: s, metrics: m, repaired: make(chan ledger.Parent, 1000)}
+	w := &world{stub: s, metrics: m, registry: registry, repaired: make(chan ledger.Parent, 1000)}
 	w.tenure = newTenure(time.Now)
 	w.tenure.epoch = time.Now().Add(-time.Hour)
 	w.tenure.since.Store(1)
@@ -239,7 +242,7 @@ func newWorld(t *testing.T) *world {
 		settle:       func(*ledger.Instance) {},
 		repair:       func(p ledger.Parent) { w.repaired <- p },
 	}
-	w.overlay = &overlay{ledger: w.ledger, replicasReady: true, user: "causeway", now: time.Now}
+	w.overlay = &overlay{ledger: w.ledger, replicasReady: true, user: "causeway", now: time.Now, metrics: m}
 	w.shell = &shell{tenure: w.tenure, metrics: m, budget: DefaultBudget}
 	return w
 }

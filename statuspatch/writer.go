@@ -43,7 +43,7 @@ const maxAttempts = 8
 // line has a goroutine of its own, which ends with the line. A waiter that
 // gives up leaves at once; the commit goes on under its own deadline.
 //
-// Locking: mu guards lines and, through it, commit.why until that commit runs.
+// Locking: mu guards lines and, through it, commit.why and waiters until that commit runs.
 // It is held for map operations only. A commit's result is written before its
 // done is closed and read after.
 type writer struct {
@@ -72,6 +72,8 @@ type line struct{ next *commit }
 type commit struct {
 	why  cause
 	done chan struct{}
+	// waiters is how many have joined.
+	waiters int
 	// aim and err are set when done is closed; aim is empty if nothing had to
 	// be written.
 	aim string
@@ -109,7 +111,7 @@ func (w *writer) joinTraced(ctx context.Context, p ledger.Parent, why cause) *co
 	if l == nil {
 		l = &line{}
 		w.lines[p] = l
-		c := &commit{why: why, done: make(chan struct{})}
+		c := &commit{why: why, done: make(chan struct{}), waiters: 1}
 		c.follow(ctx)
 		w.group.Go(func() { w.serve(p, l, c) })
 		return c
@@ -117,6 +119,7 @@ func (w *writer) joinTraced(ctx context.Context, p ledger.Parent, why cause) *co
 	if l.next == nil {
 		l.next = &commit{why: why, done: make(chan struct{})}
 	}
+	l.next.waiters++
 	if why == causeRequest {
 		// A request knows of a change that a live list cannot show yet.
 		l.next.why = causeRequest
@@ -157,6 +160,8 @@ func (w *writer) run(p ledger.Parent, c *commit) {
 		}
 		c.endWrite(span, p)
 	}()
+	w.metrics.committing(p.Kind, c.waiters)
+	defer func(began time.Time) { w.metrics.committed(p.Kind, time.Since(began)) }(time.Now())
 	c.aim, c.err = w.write(ctx, p, c.why)
 }
 
@@ -195,7 +200,7 @@ func (w *writer) write(ctx context.Context, p ledger.Parent, why cause) (aim str
 		err = target.patch(ctx, patch)
 		switch {
 		case err == nil:
-			w.metrics.write(p.Kind, why)
+			w.metrics.write(p.Kind, why, plan.says)
 			w.tell(p, plan, why)
 			return plan.aim, nil
 		case apierrors.IsNotFound(err):

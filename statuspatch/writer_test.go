@@ -118,7 +118,7 @@ func TestTheWriterDoesNotConflictWithItself(t *testing.T) {
 		require.NoError(t, w.writer.join(deploymentParent("d1"), causeRequest).wait(t.Context()))
 	}
 	assert.Equal(t, 20, w.stub.stored())
-	assert.Zero(t, counterValue(t, w.metrics.conflicts.WithLabelValues("WorkloadDeployment")))
+	assert.Zero(t, counterValue(t, w.metrics.conflicts[ledger.KindDeployment]))
 }
 
 func readyJSON() map[string]any {

@@ -49,8 +49,8 @@ func TestAFailedReadIsNotKept(t *testing.T) {
 	_, err := s.get(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, int32(3), live.lists.Load())
-	assert.Equal(t, 1, counted(t, s.metrics.reads, readOK))
-	assert.Equal(t, 2, counted(t, s.metrics.reads, readError))
+	assert.Equal(t, 1, counted(t, s.metrics.reads[readOK]))
+	assert.Equal(t, 2, counted(t, s.metrics.reads[readError]))
 }
 
 func TestAPanicOfTheReadReachesItsWaitersAsAnError(t *testing.T) {

@@ -103,7 +103,7 @@ func TestDoubtRefusesAWorkloadAndWarnsItsChildren(t *testing.T) {
 					if r != workloads {
 						assert.True(t, resp.Allowed)
 						assert.Equal(t, []string{"the capabilities this object adds could not be checked: " + why}, resp.Warnings)
-						assert.Equal(t, 1, counted(t, h.metrics.reviews, r.name, string(OutcomeDoubtAllowed)))
+						assert.Equal(t, 1, counted(t, h.metrics.reviews[r.name][string(OutcomeDoubtAllowed)]))
 						return
 					}
 					assert.False(t, resp.Allowed)
@@ -112,7 +112,7 @@ func TestDoubtRefusesAWorkloadAndWarnsItsChildren(t *testing.T) {
 						Message: `the capabilities that Workload "shop" adds could not be checked, so it was not stored: ` + why + tc.todo,
 						Details: &metav1.StatusDetails{Group: Group, Kind: "Workload", Name: "shop"},
 					}, resp.Result)
-					assert.Equal(t, 1, counted(t, h.metrics.reviews, r.name, string(OutcomeDoubtRefused)))
+					assert.Equal(t, 1, counted(t, h.metrics.reviews[r.name][string(OutcomeDoubtRefused)]))
 
 					later, stop := context.WithTimeoutCause(t.Context(), time.Second, errSlow)
 					defer stop()
@@ -211,7 +211,7 @@ func TestWhatTheReadOfAnOwnerMayAnswer(t *testing.T) {
 			require.True(t, resp.Allowed)
 			require.Len(t, resp.Warnings, 1)
 			assert.Contains(t, resp.Warnings[0], tc.warning)
-			assert.Equal(t, 1, counted(t, h.metrics.reviews, "instances", string(tc.outcome)))
+			assert.Equal(t, 1, counted(t, h.metrics.reviews["instances"][string(tc.outcome)]))
 		})
 	}
 }

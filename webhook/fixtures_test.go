@@ -244,10 +244,11 @@ func indented(t testing.TB, v any) string {
 }
 
 // counted reads one series.
-func counted(t testing.TB, v *prometheus.CounterVec, labels ...string) int {
+func counted(t testing.TB, c prometheus.Counter) int {
 	t.Helper()
+	require.NotNil(t, c, "there is no such series")
 	var m dto.Metric
-	require.NoError(t, v.WithLabelValues(labels...).Write(&m))
+	require.NoError(t, c.Write(&m))
 	return int(m.GetCounter().GetValue())
 }
 

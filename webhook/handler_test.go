@@ -208,7 +208,7 @@ func TestReviews(t *testing.T) {
 				if o == tc.outcome {
 					want = 1
 				}
-				assert.Equal(t, want, counted(t, h.metrics.reviews, tc.of.name, string(o)), "reviews counted as %s", o)
+				assert.Equal(t, want, counted(t, h.metrics.reviews[tc.of.name][string(o)]), "reviews counted as %s", o)
 			}
 		})
 	}
@@ -267,8 +267,8 @@ func TestModeWarnRefusesNothing(t *testing.T) {
 		`would be refused: runtime class "x" does not exist; there are "general-purpose", "unikernel", "web"`,
 		`would be refused: container "app": ALL may not be added; list each capability`,
 	}, resp.Warnings)
-	assert.Equal(t, 1, counted(t, h.metrics.reviews, "workloads", string(OutcomeWouldRefuse)))
-	assert.Equal(t, 1, counted(t, h.metrics.refusals, "workloads", string(RuleAll)))
-	assert.Equal(t, 1, counted(t, h.metrics.refusals, "workloads", string(RuleClass)))
-	assert.Equal(t, 0, counted(t, h.metrics.refusals, "workloads", string(RuleGrant)))
+	assert.Equal(t, 1, counted(t, h.metrics.reviews["workloads"][string(OutcomeWouldRefuse)]))
+	assert.Equal(t, 1, counted(t, h.metrics.refusals["workloads"][string(RuleAll)]))
+	assert.Equal(t, 1, counted(t, h.metrics.refusals["workloads"][string(RuleClass)]))
+	assert.Equal(t, 0, counted(t, h.metrics.refusals["workloads"][string(RuleGrant)]))
 }

@@ -39,6 +39,7 @@ const (
 // with HTTP 200, takes an object of any kind for a review, and passes on a
 // review without a request as an empty one.
 func (r *reviewer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	defer func(began time.Time) { r.metrics.took(r.resource, time.Since(began)) }(time.Now())
 	ctx, cancel := withBudget(req)
 	defer cancel()
 	review, bad := readReview(ctx, w, req)

@@ -84,7 +84,7 @@ func TestWhatIsNoReviewIsAnsweredByAStatus(t *testing.T) {
 			assert.Equal(t, tc.code, w.Code)
 			assert.Equal(t, strings.Replace(tc.want, http.StatusText(tc.code)+"}\n", jsonNumber(tc.code)+"}\n", 1), w.Body.String())
 			assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
-			assert.Equal(t, 1, counted(t, h.metrics.reviews, "workloads", string(OutcomeBadRequest)))
+			assert.Equal(t, 1, counted(t, h.metrics.reviews["workloads"][string(OutcomeBadRequest)]))
 		})
 	}
 }

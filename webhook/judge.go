@@ -14,6 +14,7 @@ type judge struct {
 	// unresolved is set by an entry that only a class could have let through.
 	unresolved bool
 	warnings   []string
+	kept       int
 	// Parts of messages, the same for every entry and made when first needed.
 	grants, alternative string
 }
@@ -39,6 +40,7 @@ func (j *judge) container(i int) {
 				kept = map[reason][]string{}
 			}
 			kept[why] = append(kept[why], written)
+			j.kept++
 			continue
 		}
 		j.unresolved = j.unresolved || j.class == nil

@@ -57,6 +57,10 @@ type Verdict struct {
 	// Warnings holds, for an accepted object, one sentence for each container
 	// that keeps what would be refused if it were added now.
 	Warnings []string
+	// Kept counts the capabilities that those containers keep of the class that
+	// Class names, resolved like that of a Finding.
+	Kept  int
+	Class string
 }
 
 // maxCauses bounds the causes of one answer. Far more than an author can read,
@@ -90,7 +94,7 @@ func Validate(c Case) Verdict {
 		j.container(i)
 	}
 	if !j.refuses() {
-		return Verdict{Warnings: j.warnings}
+		return Verdict{Warnings: j.warnings, Kept: j.kept, Class: j.name}
 	}
 	return Verdict{Refused: j.findings()}
 }

@@ -32,6 +32,7 @@ type Options struct {
 // RuntimeClasses.
 type Webhook struct {
 	reviewers []*reviewer
+	metrics   *metrics
 }
 
 // New returns the endpoints, or an error that names every option that is wrong.
@@ -64,7 +65,7 @@ func New(o Options) (*Webhook, error) {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	classes := &sharedRead{live: o.Live, clock: o.Clock, metrics: m}
-	w := &Webhook{}
+	w := &Webhook{metrics: m}
 	for _, r := range resources {
 		w.reviewers = append(w.reviewers, &reviewer{
 			resource: r, mode: o.Mode, cached: o.Classes, live: o.Live, classes: classes, metrics: m,

@@ -44,9 +44,12 @@ func TestEverySeriesStartsAtZero(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]int{
-		"causeway_capability_reviews_total":     len(resources) * len(Outcomes),
-		"causeway_capability_refusals_total":    len(resources) * len(Rules),
-		"causeway_capability_class_reads_total": 2,
+		"causeway_capability_reviews_total":           len(resources) * len(Outcomes),
+		"causeway_capability_review_duration_seconds": len(resources),
+		"causeway_capability_findings_total":          4,
+		"causeway_capability_class_withdrawals_total": 2,
+		"causeway_capability_refusals_total":          len(resources) * len(Rules),
+		"causeway_capability_class_reads_total":       2,
 	}, series)
 }
 

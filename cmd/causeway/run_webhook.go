@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,6 +38,9 @@ func runWebhook(ctx context.Context, o *webhookOptions) error {
 		if err != nil {
 			return service{}, err
 		}
+		if err := reads.watch(w.ClassChanged); err != nil {
+			return service{}, err
+		}
 		return service{
 			register: func(mux *http.ServeMux) { w.Register(mux) },
 			run:      reads.cached.Start,
@@ -50,6 +54,8 @@ type classReads struct {
 	cached cache.Cache
 	live   client.Reader
 	synced func() error
+	// watch has somebody told of every class that is found, changed or deleted.
+	watch func(func(before, after *webhook.RuntimeClass)) error
 }
 
 // warmTimeout bounds the one live read before the process is ready.
@@ -80,12 +86,34 @@ func newClassReads(ctx context.Context, config *rest.Config) (*classReads, error
 	if err != nil {
 		return nil, fmt.Errorf("listing runtime classes: %w: check that the API server is well", err)
 	}
-	return &classReads{cached: cached, live: live, synced: func() error {
-		if !informer.HasSynced() {
-			return errors.New("the runtime classes are not all here yet")
+	return &classReads{
+		cached: cached,
+		live:   live,
+		synced: func() error {
+			if !informer.HasSynced() {
+				return errors.New("the runtime classes are not all here yet")
+			}
+			return nil
+		},
+		watch: func(tell func(before, after *webhook.RuntimeClass)) error {
+			_, err := informer.AddEventHandler(classEvents(tell))
+			return err
+		},
+	}, nil
+}
+
+func classEvents(tell func(before, after *webhook.RuntimeClass)) toolscache.ResourceEventHandler {
+	class := func(o any) *webhook.RuntimeClass {
+		if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+			o = gone.Obj
 		}
-		return nil
-	}}, nil
+		return o.(*webhook.RuntimeClass)
+	}
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { tell(nil, class(o)) },
+		UpdateFunc: func(before, after any) { tell(class(before), class(after)) },
+		DeleteFunc: func(o any) { tell(class(o), nil) },
+	}
 }
 
 // newClassCache makes a cache of runtime classes and of nothing else; o has the scheme and the mapper.

@@ -79,8 +79,8 @@ func assemble(ctx context.Context, name string, o *commonOptions, logger logr.Lo
 		}
 	}
 	// controller-runtime's registry holds client-go's metrics too, and Go's own.
-	if err := metrics.Registry.Register(certs.NewExpiry(cert)); err != nil {
-		return nil, err
+	if err := registerOwn(metrics.Registry, cert); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	p := &process{options: o, logger: logger, host: config.Host, cert: cert, clients: clients, gatherer: metrics.Registry}
 	if o.MetricsSecure {

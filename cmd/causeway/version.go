@@ -13,6 +13,21 @@ var version, commit string
 func versionLine() string { return describe(version, commit, debug.ReadBuildInfo) }
 
 func describe(version, commit string, read func() (*debug.BuildInfo, bool)) string {
+	b := buildOf(version, commit, read)
+	words := []string{b.version}
+	if b.commit != "" {
+		words = append(words, "(commit "+b.commit+")")
+	}
+	if b.goVersion != "" {
+		words = append(words, b.goVersion)
+	}
+	return strings.Join(words, " ")
+}
+
+// build is what is known of this build; all but the version may be empty.
+type build struct{ version, commit, goVersion string }
+
+func buildOf(version, commit string, read func() (*debug.BuildInfo, bool)) build {
 	info, ok := read()
 	if !ok {
 		info = &debug.BuildInfo{}
@@ -32,12 +47,8 @@ func describe(version, commit string, read func() (*debug.BuildInfo, bool)) stri
 			dirty = ", modified"
 		}
 	}
-	words := []string{version}
 	if commit != "" {
-		words = append(words, "(commit "+commit+dirty+")")
+		commit += dirty
 	}
-	if info.GoVersion != "" {
-		words = append(words, info.GoVersion)
-	}
-	return strings.Join(words, " ")
+	return build{version, commit, info.GoVersion}
 }

@@ -127,6 +127,12 @@ func (l *Ledger) update(name types.NamespacedName, before, after instanceEntry, 
 	if before == after {
 		return
 	}
+	if before.pending != nil {
+		l.pendings--
+	}
+	if after.pending != nil {
+		l.pendings++
+	}
 	if after.effective() == nil {
 		delete(l.instances, name)
 	} else {

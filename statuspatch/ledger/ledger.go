@@ -17,6 +17,8 @@ type Ledger struct {
 	instances   map[types.NamespacedName]instanceEntry
 	deployments map[types.UID]*deploymentEntry
 	workloads   map[types.UID]*workloadEntry
+	pendings    int // instances with a pending entry
+	reported    reported
 }
 
 // instanceEntry is what is known of one Instance; the zero value is nothing.
@@ -77,6 +79,7 @@ func New(notify func(Parent)) *Ledger {
 		instances:   map[types.NamespacedName]instanceEntry{},
 		deployments: map[types.UID]*deploymentEntry{},
 		workloads:   map[types.UID]*workloadEntry{},
+		reported:    reported{},
 	}
 }
 
@@ -157,15 +160,9 @@ func (l *Ledger) Parents() []Parent {
 // Sizes counts what the ledger holds.
 type Sizes struct{ Instances, Pending, Deployments, Workloads int }
 
-// Sizes counts what the ledger holds. It scans; it is for tests and metrics.
+// Sizes counts what the ledger holds.
 func (l *Ledger) Sizes() Sizes {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Sizes{Instances: len(l.instances), Deployments: len(l.deployments), Workloads: len(l.workloads)}
-	for _, e := range l.instances {
-		if e.pending != nil {
-			s.Pending++
-		}
-	}
-	return s
+	return Sizes{Instances: len(l.instances), Pending: l.pendings, Deployments: len(l.deployments), Workloads: len(l.workloads)}
 }

@@ -342,11 +342,13 @@ func TestRunningSumsEqualASumFromScratch(t *testing.T) {
 				m.lacks = nil
 			}
 			var effective []rollup.Instance
-			held := 0
+			held, pending := 0, 0
 			for _, m := range models {
 				current := m.pending
 				if current == nil {
 					current = m.seen
+				} else {
+					pending++
 				}
 				if current != nil {
 					held++
@@ -362,6 +364,7 @@ func TestRunningSumsEqualASumFromScratch(t *testing.T) {
 				t.Fatalf("tally (-want +got):\n%s", diff)
 			}
 			require.Equal(t, held, l.Sizes().Instances)
+			require.Equal(t, pending, l.Sizes().Pending)
 		}
 	})
 }

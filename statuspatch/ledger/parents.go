@@ -104,6 +104,7 @@ func (l *Ledger) observeWorkload(w *Workload, a *affected) {
 	if e.version != nil && !Newer(w.ResourceVersion, e.version.ResourceVersion) {
 		return
 	}
+	l.reported.move(e.version, w)
 	e.version = w
 	a.add(w.Parent)
 }
@@ -134,6 +135,7 @@ func (l *Ledger) forgetWorkload(uid types.UID, a *affected) {
 		return
 	}
 	a.add(e.version.Parent)
+	l.reported.move(e.version, nil)
 	e.version = nil
 	l.dropWorkload(uid, e)
 }

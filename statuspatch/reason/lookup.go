@@ -167,6 +167,15 @@ func IsPhrase(text string, n int) bool {
 	return ok && closed && Valid(inner) && text == UnknownPhrase(inner, n)
 }
 
+// Names lists every reason that the table knows, without aliases, in its order.
+func Names() []string {
+	names := make([]string, len(table))
+	for i := range table {
+		names[i] = table[i].name
+	}
+	return names
+}
+
 // OfRank lists every reason of a rank that the table knows, aliases included,
 // in the table's order.
 func OfRank(rank Rank) []string {
