@@ -22,7 +22,7 @@ build: ## Build bin/causeway, and bin/kubectl-why for your PATH
 	CGO_ENABLED=0 exec go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/ ./cmd/causeway ./cmd/kubectl-why
 
 .PHONY: test
-test: test-unit test-e2e test-certmanager ## Run all tests with the race detector, on a real control plane where they need one
+test: test-unit test-e2e test-versions test-certmanager ## Run all tests with the race detector, on a real control plane where they need one
 
 .PHONY: test-unit
 test-unit: ## Run the product's own tests
@@ -33,6 +33,25 @@ test-unit: ## Run the product's own tests
 .PHONY: test-e2e
 test-e2e: control-plane build-race ## Run the tests in test/, end-to-end ones included
 	cd test && CGO_ENABLED=1 CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" go test -race -count=1 -p 1 -timeout 60m ./...
+
+# The oldest Kubernetes that is supported, pinned in test/apiserver beside the
+# newest, and what of the tests depends on it most: refusals and what may stay,
+# truth in the same request, writes that store nothing, the policy, and that the
+# API server takes all that deploy/ renders.
+OLDEST := 1.36
+VERSION_TESTS := TestServerHasThePinnedVersion TestPolicyAPIsAreServed \
+	TestEverythingAppliesWithoutAWarning TestWhatIsJudged TestHoldReason TestHoldReasonStoresNothing TestFlowSchemas \
+	TestEveryFeatureUnderOtherNamesUsesExactlyWhatIsGranted TestURLsAreCalled \
+	TestRefusal TestRefusalRatchet TestRequestPathTellsTheTruthBeforeTheWriteReturns TestTruthStaysBesideTheWritingPlatform \
+	TestOverlayMakesTheLossyWritesTrueNoOps TestHoldReasonKeepsARepairWhileTheOverlayCannotBeCalled
+empty :=
+space := $(empty) $(empty)
+
+.PHONY: test-versions
+test-versions: build-race ## Run the tests that depend on it most on the oldest Kubernetes that is supported
+	cd test && CGO_ENABLED=0 CAUSEWAY_TEST_KUBERNETES=$(OLDEST) go run ./controlplane/prepare >/dev/null
+	cd test && CGO_ENABLED=1 CAUSEWAY_TEST_KUBERNETES=$(OLDEST) CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" \
+		go test -race -count=1 -p 1 -timeout 20m -run '^($(subst $(space),|,$(strip $(VERSION_TESTS))))$$' ./controlplane ./deploy ./e2e
 
 # A module of its own, for what cert-manager brings; compiling it takes a minute
 # or two. Without the race detector: that is for Causeway, which runs beside it.
@@ -88,10 +107,11 @@ install-manifest: ## Write bin/install.yaml; OVERLAY, COMPONENTS, NAMESPACE, PRE
 # the Go version alone; TIME is what files in an archive are dated.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 TIME      = $(shell git log -1 --format=%ct)
+DOWNLOADS = https://github.com/causeway-webhook/causeway/releases/download/$(VERSION)
 SBOM      := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 .PHONY: release
-release: ## Write archives, SBOMs, install.yaml and checksums into bin/release; IMAGE is the image's name
+release: ## Write archives, SBOMs, install.yaml, krew's manifest and checksums into bin/release; IMAGE is the image's name
 	@test -n "$(VERSION)" || { echo "there is no tag to name the release by: set VERSION" >&2; exit 1; }
 	@test -n "$(IMAGE)" || { echo "install.yaml needs an image: set IMAGE" >&2; exit 1; }
 	rm -rf bin/release
@@ -106,6 +126,7 @@ release: ## Write archives, SBOMs, install.yaml and checksums into bin/release; 
 	done
 	$(MAKE) --no-print-directory install-manifest
 	mv bin/install.yaml bin/release/install.yaml
+	cd test && go run ./krew/manifest -dir ../bin/release -version "$(VERSION)" -downloads "$(DOWNLOADS)" >../bin/release/why.yaml
 	cd bin/release && sha256sum * >checksums.txt
 
 ## Before a commit
@@ -133,7 +154,7 @@ check: vet ## Check formatting and vet, and change nothing
 verify: check ## Check that formatting, go.mod files and generated files are up to date
 	go mod tidy -diff
 	cd test && go mod tidy -diff
-	cd test/apiserver && go mod tidy -diff
+	cd test/apiserver && go mod tidy -diff && go mod tidy -diff -modfile=v1.36.mod
 	cd test/certmanager && go mod tidy -diff
 	@before=$$(git diff | cksum); $(MAKE) --no-print-directory generate; \
 	test "$$before" = "$$(git diff | cksum)" || { echo "generated files were out of date; commit what make generate wrote" >&2; exit 1; }

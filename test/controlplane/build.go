@@ -47,15 +47,23 @@ func apiServerLDFlags(version string) string {
 	return strings.Join(flags, " ")
 }
 
-// buildBinaries returns the cached programs, and builds those that are missing.
-func buildBinaries(ctx context.Context, log io.Writer) (Binaries, error) {
+// buildBinaries returns the cached programs, and builds those that are missing:
+// the newest, or those of an older minor version of Kubernetes. Etcd is of one
+// version for all.
+func buildBinaries(ctx context.Context, log io.Writer, kubernetes string) (Binaries, error) {
 	dir, err := moduleDir()
 	if err != nil {
 		return Binaries{}, err
 	}
-	src, err := readSource(dir)
+	newest, err := readSource(dir, newestModFile)
 	if err != nil {
 		return Binaries{}, err
+	}
+	server := newest
+	if kubernetes != "" {
+		if server, err = readSource(dir, olderModFile(kubernetes)); err != nil {
+			return Binaries{}, fmt.Errorf("find Kubernetes %s, which %s asks for: %w", kubernetes, VersionEnv, err)
+		}
 	}
 	root, err := os.UserCacheDir()
 	if err != nil {
@@ -63,7 +71,7 @@ func buildBinaries(ctx context.Context, log io.Writer) (Binaries, error) {
 	}
 	c := cache{dir: filepath.Join(root, "causeway", runtime.GOOS+"-"+runtime.GOARCH)}
 
-	ensure := func(p program) (string, error) {
+	ensure := func(p program, src source) (string, error) {
 		version, err := src.version(p.module)
 		if err != nil {
 			return "", err
@@ -71,7 +79,7 @@ func buildBinaries(ctx context.Context, log io.Writer) (Binaries, error) {
 		title := p.name + " " + version
 		path, err := c.ensure(ctx, log, p.name+"-"+version+"-"+src.fingerprint, title, func(ctx context.Context, out string) error {
 			return withSignsOfLife(log, "building "+title, 15*time.Second, func() error {
-				return goBuild(ctx, dir, p, version, out)
+				return goBuild(ctx, dir, src.modFile, p, version, out)
 			})
 		})
 		if err != nil {
@@ -82,25 +90,25 @@ func buildBinaries(ctx context.Context, log io.Writer) (Binaries, error) {
 
 	var b Binaries
 	// One after the other: the compiler alone already uses every core.
-	if b.Etcd, err = ensure(etcdProgram); err != nil {
+	if b.Etcd, err = ensure(etcdProgram, newest); err != nil {
 		return Binaries{}, err
 	}
-	if b.APIServer, err = ensure(apiServerProgram); err != nil {
+	if b.APIServer, err = ensure(apiServerProgram, server); err != nil {
 		return Binaries{}, err
 	}
 	return b, nil
 }
 
-// goBuild compiles p into out, in the module at dir, and starts it once to see
-// that it runs and says the right version.
-func goBuild(ctx context.Context, dir string, p program, version, out string) (err error) {
+// goBuild compiles p into out, in the module at dir as modFile describes it, and
+// starts it once to see that it runs and says the right version.
+func goBuild(ctx context.Context, dir, modFile string, p program, version, out string) (err error) {
 	// A build that is cut off leaves its work behind; here it leaves with this.
 	work, err := os.MkdirTemp("", "causeway-build-")
 	if err != nil {
 		return fmt.Errorf("make a folder to build in: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	build := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
+	build := exec.CommandContext(ctx, "go", "build", "-modfile="+modFile, "-mod=readonly", "-trimpath", "-buildvcs=false",
 		"-ldflags", p.ldflags(version), "-o", out, p.pkg)
 	build.Dir = dir
 	// The caller may itself run under other settings: a race build, a workspace,

@@ -128,6 +128,7 @@ func TestAssetsNeedBothPrograms(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, Binaries{Etcd: filepath.Join(dir, "etcd"), APIServer: filepath.Join(dir, "kube-apiserver")}, b)
 
+	t.Setenv(VersionEnv, "")
 	t.Setenv(AssetsEnv, dir)
 	got, err := EnsureBinaries(t.Context(), &bytes.Buffer{})
 	require.NoError(t, err)
@@ -137,15 +138,27 @@ func TestAssetsNeedBothPrograms(t *testing.T) {
 func TestPinnedVersionsAreFound(t *testing.T) {
 	dir, err := moduleDir()
 	require.NoError(t, err)
-	src, err := readSource(dir)
-	require.NoError(t, err)
-	for _, p := range []program{etcdProgram, apiServerProgram} {
-		version, err := src.version(p.module)
+	for modFile, programs := range map[string][]program{
+		newestModFile:        {etcdProgram, apiServerProgram},
+		olderModFile("1.36"): {apiServerProgram},
+	} {
+		src, err := readSource(dir, modFile)
 		require.NoError(t, err)
-		assert.Regexp(t, `^v\d+\.\d+\.\d+$`, version, p.name)
+		for _, p := range programs {
+			version, err := src.version(p.module)
+			require.NoError(t, err)
+			assert.Regexp(t, `^v\d+\.\d+\.\d+$`, version, p.name)
+		}
+		_, err = src.version("example.com/none")
+		assert.EqualError(t, err, "test/apiserver/"+modFile+" requires no version of example.com/none")
 	}
-	_, err = src.version("example.com/none")
-	assert.EqualError(t, err, "test/apiserver/go.mod requires no version of example.com/none")
+}
+
+func TestAnOlderVersionHasToBePinned(t *testing.T) {
+	t.Setenv(VersionEnv, "1.2")
+	_, err := EnsureBinaries(t.Context(), &bytes.Buffer{})
+	require.ErrorContains(t, err, "find Kubernetes 1.2, which CAUSEWAY_TEST_KUBERNETES asks for: read the pinned versions: ")
+	require.ErrorContains(t, err, "v1.2.mod")
 }
 
 func TestAPIServerIsStampedWithItsVersion(t *testing.T) {

@@ -5,7 +5,7 @@
 //
 // Both programs are built from their Go modules, pinned in test/apiserver, by
 // the ordinary go command and kept by version in the user's cache directory;
-// see [EnsureBinaries]. [Start] runs them; [ControlPlane.Stop] ends them.
+// see [EnsureBinaries], and [VersionEnv] for an older API server. [Start] runs them; [ControlPlane.Stop] ends them.
 //
 // Nobody is in system:masters here, the installer included: it is an ordinary
 // user to whom an ABAC policy grants everything, so RBAC, flow control and

@@ -21,8 +21,14 @@ var endpointSlices = schema.GroupVersionResource{Group: "discovery.k8s.io", Vers
 
 // A warning of the API server's is a field it does not know, an expression that cannot work or a name given twice.
 func TestEverythingAppliesWithoutAWarning(t *testing.T) {
-	for _, dir := range []string{overlay("default"), overlay("status-only"), overlay("refusal-only"), overlay("self-managed"), "testdata/everything", "testdata/renamed"} {
-		t.Run(uniqueName(t)+dir, func(t *testing.T) {
+	for name, dir := range map[string]string{
+		"default": overlay("default"), "status-only": overlay("status-only"), "refusal-only": overlay("refusal-only"),
+		"self-managed": overlay("self-managed"), "everything": "testdata/everything", "renamed": "testdata/renamed",
+		"Pods and metrics": withComponents(t, "default", []string{"observe-pods", "capability-hint", "secure-metrics"}, nil),
+		"URLs": withComponents(t, "self-managed", []string{"observe-pods", "url"},
+			[]string{"webhook=https://causeway.example.com:9443", "status=https://causeway.example.com:9444"}),
+	} {
+		t.Run(name, func(t *testing.T) {
 			objects := deployed(t, dir, nil)
 			said := &warnings{}
 			config := rest.CopyConfig(cp.AdminConfig())

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,15 +12,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/causeway-webhook/causeway/test/computeapi"
+	"github.com/causeway-webhook/causeway/test/controlplane"
 )
 
-// byABAC is what the second authorizer of these tests' API server adds.
-const byABAC = ": abac: No policy matched."
+// byABAC is what the second authorizer of these tests' API server adds. Since
+// 1.37 it says which one it is.
+var byABAC = map[string]string{"": ": abac: No policy matched.", "1.36": ": No policy matched."}[os.Getenv(controlplane.VersionEnv)]
 
 // testDoubt: the webhook may no longer read the classes live. What it has in
 // memory may still accept, and may not refuse.
 func testDoubt(r *refusals) {
-	const cannot = `runtimeclasses.compute.datumapis.com is forbidden: ` +
+	cannot := `runtimeclasses.compute.datumapis.com is forbidden: ` +
 		`User "system:serviceaccount:causeway-system:causeway" cannot list resource "runtimeclasses" in API group "compute.datumapis.com" at the cluster scope` + byABAC
 	doubt := func(name string) answer {
 		return answer{Status: &metav1.Status{
@@ -60,7 +63,7 @@ func testDoubt(r *refusals) {
 	})
 	r.run("its children are warned", func(r *refusals) {
 		before := r.calls()
-		const warning = `the capabilities this object adds could not be checked: reading the runtime classes: ` + cannot
+		warning := `the capabilities this object adds could not be checked: reading the runtime classes: ` + cannot
 		w := lender.DeepCopy()
 		setAdd(w, 0, "NET_ADMIN")
 		d := deploymentFor(w, "doubted")
