@@ -26,36 +26,44 @@ type podScene struct {
 	deployment string
 	key        types.NamespacedName
 	pod        *corev1.Pod
+	// security is the container's in Pods that are created from now on.
+	security *corev1.SecurityContext
 }
 
 func startPods(t *testing.T) *podScene {
-	s := start(t, environment.Options{
+	p := podSceneOf(start(t, environment.Options{
 		Components: []string{"observe-pods"}, Statuspatch: 1,
 		StatuspatchArgs: []string{"--observe-pods", "--start-grace=3s", "--schedule-grace=1s"},
 		Platform:        &platform.Options{Parallel: true},
-	})
-	p := &podScene{scene: s}
-	var err error
-	p.kubelet, err = s.Client(controlplane.Installer)
-	require.NoError(t, err)
-	p.deployment = s.provision(computeapi.NewWorkload(namespace, "api", computeapi.WithPlacement("main", 1, "us")), 1)
-	p.key = instance(p.deployment, 0)
-	p.createPod()
+	}))
+	p.createPod(up(0))
 	return p
 }
 
-// createPod makes the Instance's Pod as providers do.
-func (p *podScene) createPod() {
+// podSceneOf has the Workload made; its Pod is the caller's to create.
+func podSceneOf(s *scene, tweaks ...computeapi.WorkloadTweak) *podScene {
+	p := &podScene{scene: s}
+	var err error
+	p.kubelet, err = s.Client(controlplane.Installer)
+	require.NoError(s.t, err)
+	tweaks = append(tweaks, computeapi.WithPlacement("main", 1, "us"))
+	p.deployment = s.provision(computeapi.NewWorkload(namespace, "api", tweaks...), 1)
+	p.key = instance(p.deployment, 0)
+	return p
+}
+
+// createPod makes the Instance's Pod as providers do, and has the kubelet report.
+func (p *podScene) createPod(status corev1.PodStatus) {
 	p.t.Helper()
 	i := get(p.scene, p.key.Name, &computeapi.Instance{})
 	p.pod = &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: p.key.Name,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(i, computeapi.GroupVersion.WithKind("Instance"))}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "r.example/app:1",
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "r.example/app:1", SecurityContext: p.security,
 			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: quantity("256Mi")}}}}},
 	}
 	require.NoError(p.t, p.kubelet.Create(p.ctx, p.pod))
-	p.reports(up(0))
+	p.reports(status)
 }
 
 // reports writes the Pod's status as a kubelet does.

@@ -63,7 +63,7 @@ func TestThePodTellsTheWorkload(t *testing.T) {
 				// A failed Pod never runs again; the provider makes another.
 				defer func() {
 					require.NoError(t, p.kubelet.Delete(p.ctx, p.pod, client.GracePeriodSeconds(0)))
-					p.createPod()
+					p.createPod(up(0))
 				}()
 			}
 			down := p.follow(tc.status(), said{metav1.ConditionFalse, tc.reason, tc.sentence}, told, told)
