@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,43 +27,43 @@ const (
 	baselineNaive = "naive"
 )
 
-// startBaselines serves the baseline webhooks and has both bare planes call them.
-func (p *planes) startBaselines(ctx context.Context, dir string) error {
-	program := filepath.Join(dir, "baselines")
+// withBaselines serves the baseline webhooks, has both bare planes call them, and
+// takes all back when do is done: no other case pays for what it does not call.
+func (e *env) withBaselines(ctx context.Context, p *planes, do func() error) (err error) {
+	program, kubeconfig := filepath.Join(e.dir, "baselines"), filepath.Join(e.dir, "baselines.kubeconfig")
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./bench/baselines")
 	build.Dir = filepath.Join(environment.Root(), "test")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the baseline webhooks: %w\n%s", err, out)
 	}
-	kubeconfig := filepath.Join(dir, "baselines.kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, p.bare.Config(environment.Writer)); err != nil {
 		return err
 	}
-	var err error
-	p.webhooks, err = environment.StartProcess(ctx, "baselines", program, nil, "--kubeconfig="+kubeconfig, "--cert-dir="+p.bare.CertDir())
+	process, err := environment.StartProcess(ctx, "baselines", program, nil, "--kubeconfig="+kubeconfig, "--cert-dir="+p.bare.CertDir())
 	if err != nil {
 		return err
 	}
-	address, err := p.webhooks.Address(ctx, "reviews")
+	defer func() { err = errors.Join(err, process.Stop()) }()
+	address, err := process.Address(ctx, "reviews")
 	if err != nil {
 		return err
 	}
-	for _, plane := range []*environment.Environment{p.bare, p.again} {
-		for _, baseline := range []string{baselineYes, baselineNaive} {
-			if plane == p.again && baseline == baselineNaive {
-				continue // it writes to one plane only
-			}
-			configuration, err := baselineConfiguration(baseline, "https://"+address, p.bare.InstallOptions().CABundle)
-			if err != nil {
-				return err
-			}
-			if err := install.Install(ctx, plane.AdminConfig(), []*unstructured.Unstructured{configuration}, install.Options{}); err != nil {
-				return err
-			}
+	yes, errYes := baselineConfiguration(baselineYes, "https://"+address, p.bare.InstallOptions().CABundle)
+	naive, errNaive := baselineConfiguration(baselineNaive, "https://"+address, p.bare.InstallOptions().CABundle)
+	if err := errors.Join(errYes, errNaive); err != nil {
+		return err
+	}
+	for _, at := range []struct {
+		*environment.Environment
+		configurations []*unstructured.Unstructured
+	}{{p.bare, []*unstructured.Unstructured{yes, naive}}, {p.again, []*unstructured.Unstructured{yes}}} {
+		if err := install.Install(ctx, at.AdminConfig(), at.configurations, install.Options{}); err != nil {
+			return err
 		}
+		defer func() { err = errors.Join(err, install.Uninstall(ctx, at.AdminConfig(), at.configurations)) }()
 	}
-	return nil
+	return do()
 }
 
 // baselineConfiguration is what deploy/ installs for Instance statuses, calling a

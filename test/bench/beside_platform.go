@@ -21,7 +21,7 @@ func besidePlatform(ctx context.Context, e *env) (_ report.Table, err error) {
 	if err != nil {
 		return report.Table{}, err
 	}
-	if err := e.called(ctx, f); err != nil {
+	if err := called(ctx, f); err != nil {
 		return report.Table{}, err
 	}
 	// From here on no write changes how many Instances are ready, which the
@@ -33,29 +33,24 @@ func besidePlatform(ctx context.Context, e *env) (_ report.Table, err error) {
 		return report.Table{}, err
 	}
 
-	before, err := e.look(ctx, plane)
-	if err != nil {
-		return report.Table{}, err
-	}
 	platformBefore := platformParentWrites(plane)
-	h, err := storm(ctx, f.writers, short(e, 60, 3), f.flip)
-	if err != nil {
-		return report.Table{}, err
-	}
-	right, err := f.parentsRight(ctx)
-	if err != nil {
-		return report.Table{}, err
-	}
-	if err := quiet(ctx, plane); err != nil {
-		return report.Table{}, err
-	}
-	after, err := e.look(ctx, plane)
+	var h half
+	var right int
+	meanwhile, err := counted(ctx, plane, func() (err error) {
+		if h, err = storm(ctx, f.writers, short(e, 60, 3), f.flip); err != nil {
+			return err
+		}
+		if right, err = f.parentsRight(ctx); err != nil {
+			return err
+		}
+		return quiet(ctx, plane)
+	})
 	if err != nil {
 		return report.Table{}, err
 	}
 	platformAfter := platformParentWrites(plane)
 
-	own := after.parentWrites() - before.parentWrites()
+	own := meanwhile.parentWrites()
 	stored := float64(platformAfter.Stored - platformBefore.Stored)
 	return report.Table{
 		Title: "Hot parent beside the platform",
@@ -66,7 +61,7 @@ func besidePlatform(ctx context.Context, e *env) (_ report.Table, err error) {
 		Counts: []report.Count{
 			{Name: "Instance writes", Value: float64(h.writes)},
 			{Name: "throughput", Value: h.throughput(), Unit: "writes/s"},
-			{Name: "timeouts", Value: after.timeouts() - before.timeouts(), Bar: pairs.AtMost(0)},
+			{Name: "timeouts", Value: meanwhile.timeouts(), Bar: pairs.AtMost(0)},
 			{Name: "parent writes of Causeway, stored", Value: own},
 			{Name: "parent writes of the platform, sent", Value: float64(platformAfter.Calls - platformBefore.Calls)},
 			{Name: "parent writes of the platform that met a conflict", Value: float64(platformAfter.Conflicts - platformBefore.Conflicts)},

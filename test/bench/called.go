@@ -10,21 +10,13 @@ import (
 
 // called returns when the writes of a fleet are reviewed by Causeway, in the same
 // request: an API server takes a moment to notice a configuration.
-func (e *env) called(ctx context.Context, f *fleet) error {
+func called(ctx context.Context, f *fleet) error {
 	return waitFor(ctx, "Causeway to be called", func() (bool, string) {
-		before, err := e.look(ctx, f.Environment)
+		d, err := counted(ctx, f.Environment, func() error { return f.flip(ctx, f.writers[0], 0) })
 		if err != nil {
 			return false, err.Error()
 		}
-		if err := f.flip(ctx, f.writers[0], 0); err != nil {
-			return false, err.Error()
-		}
-		after, err := e.look(ctx, f.Environment)
-		if err != nil {
-			return false, err.Error()
-		}
-		calls, timeouts := after.calls()-before.calls(), after.timeouts()-before.timeouts()
-		return calls > 0 && timeouts == 0, fmt.Sprintf("%v calls, %v without an answer", calls, timeouts)
+		return d.calls() > 0 && d.timeouts() == 0, fmt.Sprintf("%v calls, %v without an answer", d.calls(), d.timeouts())
 	})
 }
 

@@ -41,7 +41,8 @@ func serverCounters(ctx context.Context, e *environment.Environment) (counters, 
 func processCounters(ctx context.Context, p *environment.Process) (counters, error) {
 	text, err := p.Metrics(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, p.Log())
+		log := p.Log()
+		return nil, fmt.Errorf("%w; the end of its log:\n%s", err, log[max(0, len(log)-2000):])
 	}
 	return parse(text)
 }
@@ -73,31 +74,50 @@ const (
 	ownWebhooks = "causeway.dev"
 )
 
-// side is what both processes that decide about an Instance write count.
-type side struct{ server, status counters }
+// delta is what both processes that decide about an Instance write, the API
+// server and statuspatch, have counted meanwhile.
+type delta struct {
+	server, status func(name, label, contains string) float64
+}
 
-func (e *env) look(ctx context.Context, on *environment.Environment) (side, error) {
-	server, err := serverCounters(ctx, on)
-	if err != nil {
-		return side{}, err
+// counted does something and tells what was counted on a plane meanwhile.
+func counted(ctx context.Context, on *environment.Environment, do func() error) (delta, error) {
+	var at [2]struct{ server, status counters }
+	for i := range at {
+		if i == 1 {
+			if err := do(); err != nil {
+				return delta{}, err
+			}
+		}
+		var err error
+		if at[i].server, err = serverCounters(ctx, on); err != nil {
+			return delta{}, err
+		}
+		if at[i].status, err = processCounters(ctx, on.Sidecars[0]); err != nil {
+			return delta{}, err
+		}
 	}
-	status, err := processCounters(ctx, on.Sidecars[0])
-	return side{server, status}, err
+	return delta{
+		server: func(name, label, contains string) float64 {
+			return at[1].server.sum(name, label, contains) - at[0].server.sum(name, label, contains)
+		},
+		status: func(name, label, contains string) float64 {
+			return at[1].status.sum(name, label, contains) - at[0].status.sum(name, label, contains)
+		},
+	}, nil
 }
 
 // calls are the reviews that were sent to Causeway's webhooks.
-func (s side) calls() float64 { return s.server.sum(webhookCalls, "name", ownWebhooks) }
+func (d delta) calls() float64 { return d.server(webhookCalls, "name", ownWebhooks) }
 
 // timeouts are the writes that went on without an answer.
-func (s side) timeouts() float64 { return s.server.sum(webhookFailOpens, "name", ownWebhooks) }
+func (d delta) timeouts() float64 { return d.server(webhookFailOpens, "name", ownWebhooks) }
 
-func (s side) errors() float64   { return s.server.sum(conditionErrors, "name", ownWebhooks) }
-func (s side) excluded() float64 { return s.server.sum(conditionExcluded, "name", ownWebhooks) }
+func (d delta) conditionErrors() float64 { return d.server(conditionErrors, "name", ownWebhooks) }
+func (d delta) excluded() float64        { return d.server(conditionExcluded, "name", ownWebhooks) }
 
 // parentWrites are the patches of both kinds of parent that were stored.
-func (s side) parentWrites() float64 {
-	return s.status.sum("causeway_status_parent_writes_total", "", "")
-}
+func (d delta) parentWrites() float64 { return d.status("causeway_status_parent_writes_total", "", "") }
 
 // deferred are the reviews whose parents were left to the repair loop.
-func (s side) deferred() float64 { return s.status.sum("causeway_status_deferred_total", "", "") }
+func (d delta) deferred() float64 { return d.status("causeway_status_deferred_total", "", "") }

@@ -15,6 +15,8 @@ type env struct {
 	// quick asks a case to be as short as it can be and still do everything: for
 	// development, its numbers mean nothing.
 	quick bool
+	// profiles is the folder for profiles; none are written if empty.
+	profiles string
 	// dir is a folder for what a case has to write.
 	dir string
 	// out takes progress, a line at a time.

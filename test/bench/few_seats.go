@@ -17,8 +17,8 @@ func fewSeats(ctx context.Context, e *env) (_ report.Table, err error) {
 	if err := e.close(); err != nil {
 		return report.Table{}, err
 	}
-	plane, err := startWithCauseway(ctx, environment.Options{
-		Binary: e.binary, DeployOverlay: "status-only", Statuspatch: 1,
+	plane, err := e.startWithCauseway(ctx, environment.Options{
+		DeployOverlay: "status-only", Statuspatch: 1,
 		ControlPlane: controlplane.Options{APIServerFlags: []string{"--max-requests-inflight=14", "--max-mutating-requests-inflight=6"}},
 	})
 	if err != nil {
@@ -30,11 +30,7 @@ func fewSeats(ctx context.Context, e *env) (_ report.Table, err error) {
 	if err != nil {
 		return report.Table{}, err
 	}
-	if err := e.called(ctx, f); err != nil {
-		return report.Table{}, err
-	}
-	before, err := e.look(ctx, plane)
-	if err != nil {
+	if err := called(ctx, f); err != nil {
 		return report.Table{}, err
 	}
 	storms := short(e, 10, 1)
@@ -47,14 +43,16 @@ func fewSeats(ctx context.Context, e *env) (_ report.Table, err error) {
 		}
 		return context.Cause(ctx)
 	}
-	for range storms {
-		h, err := storm(ctx, f.writers, each, flip)
-		if err != nil {
-			return report.Table{}, err
+	meanwhile, err := counted(ctx, plane, func() error {
+		for range storms {
+			h, err := storm(ctx, f.writers, each, flip)
+			if err != nil {
+				return err
+			}
+			took = append(took, h.throughput())
 		}
-		took = append(took, h.throughput())
-	}
-	after, err := e.look(ctx, plane)
+		return nil
+	})
 	if err != nil {
 		return report.Table{}, err
 	}
@@ -67,8 +65,8 @@ func fewSeats(ctx context.Context, e *env) (_ report.Table, err error) {
 		Counts: []report.Count{
 			{Name: "storms of 640 writes", Value: float64(storms)},
 			{Name: "writes that succeeded", Value: writes - float64(failed.Load()), Bar: pairs.AtLeast(writes)},
-			{Name: "timeouts", Value: after.timeouts() - before.timeouts(), Bar: pairs.AtMost(0)},
-			{Name: "reviews left to the repair loop", Value: after.deferred() - before.deferred()},
+			{Name: "timeouts", Value: meanwhile.timeouts(), Bar: pairs.AtMost(0)},
+			{Name: "reviews left to the repair loop", Value: meanwhile.deferred()},
 			{Name: "throughput, the median storm", Value: pairs.Quantile(took, 0.5), Unit: "writes/s"},
 		},
 	}, nil

@@ -9,11 +9,19 @@ import (
 
 // hotParent measures the worst of all cases: everybody writes Instances of one
 // deployment, and each write changes what both parents have to say.
-func hotParent(ctx context.Context, e *env) (report.Table, error) {
+func hotParent(ctx context.Context, e *env) (table report.Table, err error) {
 	p, err := e.planes(ctx)
 	if err != nil {
 		return report.Table{}, err
 	}
+	err = e.withBaselines(ctx, p, func() (err error) {
+		table, err = hotParentAgainst(ctx, e, p)
+		return err
+	})
+	return table, err
+}
+
+func hotParentAgainst(ctx context.Context, e *env, p *planes) (report.Table, error) {
 	fleets, err := newFleets(ctx, "hot-parent", 64, 64,
 		place{p.bare, baselineYes}, place{p.again, baselineYes}, place{p.bare, baselineNaive}, plain(p.causeway))
 	if err != nil {
@@ -25,23 +33,15 @@ func hotParent(ctx context.Context, e *env) (report.Table, error) {
 			return report.Table{}, err
 		}
 	}
-	if err := e.called(ctx, own); err != nil {
+	if err := called(ctx, own); err != nil {
 		return report.Table{}, err
 	}
 
-	before, err := e.look(ctx, p.causeway)
-	if err != nil {
-		return report.Table{}, err
-	}
 	each := short(e, 6, 2)
 	baseline := halfOf(yes.writers, each, yes.flip)
-	taken, err := e.measure(ctx,
+	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: baseline, Other: halfOf(again.writers, each, again.flip)},
 		pairs.Comparison[half]{Base: baseline, Other: halfOf(own.writers, each, own.flip)})
-	if err != nil {
-		return report.Table{}, err
-	}
-	after, err := e.look(ctx, p.causeway)
 	if err != nil {
 		return report.Table{}, err
 	}
@@ -51,9 +51,8 @@ func hotParent(ctx context.Context, e *env) (report.Table, error) {
 	}
 
 	// A few pairs are enough to see it collapse, and each takes many times as long.
-	few := *e
-	few.pairs = min(e.pairs, 6)
-	naively, err := pairs.Take(ctx, few.pairs,
+	few := min(e.pairs, 6)
+	naively, err := pairs.Take(ctx, few,
 		pairs.Comparison[half]{Base: halfOf(yes.writers, 2, yes.flip), Other: halfOf(naive.writers, 2, naive.flip)})
 	if err != nil {
 		return report.Table{}, err
@@ -62,7 +61,10 @@ func hotParent(ctx context.Context, e *env) (report.Table, error) {
 	if err != nil {
 		return report.Table{}, err
 	}
-	writes := float64((e.pairs + 1) * each * len(own.writers))
+	writes := e.measured(len(own.writers), each)
+	if err := e.profile(ctx, "hot-parent", p.causeway.Sidecars[0], halfOf(own.writers, each, own.flip)); err != nil {
+		return report.Table{}, err
+	}
 	return report.Table{
 		Title: "Hot parent",
 		About: "64 writers, each with an Instance of the same deployment; every write changes what the deployment and its Workload have to say.\n" +
@@ -86,11 +88,11 @@ func hotParent(ctx context.Context, e *env) (report.Table, error) {
 		},
 		Counts: []report.Count{
 			{Name: "Instance writes beside Causeway", Value: writes},
-			{Name: "timeouts", Value: after.timeouts() - before.timeouts(), Bar: pairs.AtMost(0)},
-			{Name: "reviews left to the repair loop", Value: after.deferred() - before.deferred()},
-			{Name: "parent writes, both kinds, per Instance write", Value: (after.parentWrites() - before.parentWrites()) / writes, Bar: pairs.AtMost(0.15)},
+			{Name: "timeouts", Value: meanwhile.timeouts(), Bar: pairs.AtMost(0)},
+			{Name: "reviews left to the repair loop", Value: meanwhile.deferred()},
+			{Name: "parent writes, both kinds, per Instance write", Value: meanwhile.parentWrites() / writes, Bar: pairs.AtMost(0.15)},
 			{Name: "parents that were right after the last write, of 2", Value: float64(right), Bar: pairs.AtLeast(2)},
-			{Name: "timeouts of naive nested patches, per write", Value: server.sum(webhookFailOpens, "name", baselineNaive) / float64(few.pairs*2*len(naive.writers))},
+			{Name: "timeouts of naive nested patches, per write", Value: server.sum(webhookFailOpens, "name", baselineNaive) / float64(few*2*len(naive.writers))},
 		},
 	}, nil
 }

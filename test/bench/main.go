@@ -23,6 +23,8 @@ type options struct {
 	pairs int
 	quick bool
 	docs  string
+	// profiles is where profiles go.
+	profiles string
 }
 
 func main() {
@@ -31,6 +33,7 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 60, "how many pairs a series has")
 	flag.BoolVar(&o.quick, "quick", false, "make all as short as it can be; the numbers mean nothing")
 	flag.StringVar(&o.docs, "docs", "", "the folder to write benchmarks.md and its plot into; nothing is written if empty")
+	flag.StringVar(&o.profiles, "profiles", "", "a folder that is there, for CPU profiles of Causeway under the load of each case; none are written if empty")
 	flag.Parse()
 	crlog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -49,7 +52,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.docs != "" && (o.quick || o.run != "") {
 		return errors.New("only a whole run is written down: give -docs without -run and -quick")
 	}
-	e := &env{pairs: o.pairs, quick: o.quick, out: os.Stderr, began: time.Now()}
+	e := &env{pairs: o.pairs, quick: o.quick, profiles: o.profiles, out: os.Stderr, began: time.Now()}
 	if o.quick {
 		e.pairs = min(e.pairs, 2)
 	}

@@ -19,15 +19,18 @@ func oneWriter(ctx context.Context, e *env) (report.Table, error) {
 		return report.Table{}, err
 	}
 	bare, again, own := fleets[0], fleets[1], fleets[2]
-	if err := e.called(ctx, own); err != nil {
+	if err := called(ctx, own); err != nil {
 		return report.Table{}, err
 	}
 	each := short(e, 40, 10)
 	threeWrites := halfOf(bare.writers, each, bare.flipAll)
-	taken, err := e.measure(ctx,
+	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: threeWrites, Other: halfOf(again.writers, each, again.flipAll)},
 		pairs.Comparison[half]{Base: threeWrites, Other: halfOf(own.writers, each, own.flip)})
 	if err != nil {
+		return report.Table{}, err
+	}
+	if err := e.profile(ctx, "one-writer", p.causeway.Sidecars[0], halfOf(own.writers, each, own.flip)); err != nil {
 		return report.Table{}, err
 	}
 	return report.Table{
@@ -38,5 +41,9 @@ func oneWriter(ctx context.Context, e *env) (report.Table, error) {
 			Name: "p50 of a write", Unit: "ms", Baseline: "the three bare writes", AA: pairs.Of(taken[0], half.p50),
 			Rows: []report.Row{{Name: "Causeway", Series: pairs.Of(taken[1], half.p50), Bar: pairs.AtMost(1.15)}},
 		}},
+		Counts: []report.Count{
+			{Name: "timeouts", Value: meanwhile.timeouts(), Bar: pairs.AtMost(0)},
+			{Name: "reviews left to the repair loop", Value: meanwhile.deferred()},
+		},
 	}, nil
 }

@@ -18,8 +18,6 @@ import (
 // so show the difference that two API servers make, too.
 type planes struct {
 	bare, again, causeway *environment.Environment
-	// webhooks serves the baseline webhooks of both bare planes.
-	webhooks *environment.Process
 }
 
 // planes returns the shared control planes, which are started if they do not run.
@@ -33,35 +31,29 @@ func (e *env) planes(ctx context.Context) (*planes, error) {
 	e.say("starting three control planes")
 	p := &planes{}
 	e.shared = p
-	if err := p.start(ctx, e.binary, e.dir); err != nil {
+	if err := p.start(ctx, e); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return p, nil
 }
 
-func (p *planes) start(ctx context.Context, binary, dir string) error {
-	group, starting := errgroup.WithContext(ctx)
+func (p *planes) start(ctx context.Context, e *env) error {
+	group, ctx := errgroup.WithContext(ctx)
 	for _, bare := range []**environment.Environment{&p.bare, &p.again} {
 		group.Go(func() (err error) {
-			*bare, err = environment.Start(starting, environment.Options{Binary: binary})
+			*bare, err = environment.Start(ctx, environment.Options{Binary: e.binary})
 			return err
 		})
 	}
 	group.Go(func() (err error) {
-		p.causeway, err = startWithCauseway(starting, environment.Options{Binary: binary, DeployOverlay: "default", Webhook: 1, Statuspatch: 1})
+		p.causeway, err = e.startWithCauseway(ctx, environment.Options{DeployOverlay: "default", Webhook: 1, Statuspatch: 1})
 		return err
 	})
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return p.startBaselines(ctx, dir)
+	return group.Wait()
 }
 
 func (p *planes) stop() error {
 	var errs []error
-	if p.webhooks != nil {
-		errs = append(errs, p.webhooks.Stop())
-	}
 	for _, plane := range []*environment.Environment{p.bare, p.again, p.causeway} {
 		if plane != nil {
 			errs = append(errs, plane.Stop())
@@ -71,15 +63,19 @@ func (p *planes) stop() error {
 }
 
 // startWithCauseway starts a control plane with Causeway, called directly.
-func startWithCauseway(ctx context.Context, options environment.Options) (*environment.Environment, error) {
-	e, err := environment.Start(ctx, options)
+func (e *env) startWithCauseway(ctx context.Context, options environment.Options) (*environment.Environment, error) {
+	options.Binary = e.binary
+	if e.profiles != "" {
+		options.WebhookArgs, options.StatuspatchArgs = append(options.WebhookArgs, profileFlag), append(options.StatuspatchArgs, profileFlag)
+	}
+	plane, err := environment.Start(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	if err := callDirectly(ctx, e); err != nil {
-		return nil, errors.Join(err, e.Stop())
+	if err := callDirectly(ctx, plane); err != nil {
+		return nil, errors.Join(err, plane.Stop())
 	}
-	return e, nil
+	return plane, nil
 }
 
 // callDirectly has the API server call Causeway's processes themselves. What

@@ -19,8 +19,8 @@ func (e *env) startBesidePlatform(ctx context.Context) (*environment.Environment
 	if err := e.close(); err != nil {
 		return nil, err
 	}
-	return startWithCauseway(ctx, environment.Options{
-		Binary: e.binary, DeployOverlay: "default", Without: []string{environment.Refusal}, Statuspatch: 1,
+	return e.startWithCauseway(ctx, environment.Options{
+		DeployOverlay: "default", Without: []string{environment.Refusal}, Statuspatch: 1,
 		Platform: &platform.Options{Initial: platform.Silent, Parallel: true, Locations: platform.NamedLocations("us")},
 	})
 }

@@ -20,22 +20,14 @@ func spread(ctx context.Context, e *env) (report.Table, error) {
 		return report.Table{}, err
 	}
 	bare, again, own := fleets[0], fleets[1], fleets[2]
-	if err := e.called(ctx, own); err != nil {
-		return report.Table{}, err
-	}
-	before, err := e.look(ctx, p.causeway)
-	if err != nil {
+	if err := called(ctx, own); err != nil {
 		return report.Table{}, err
 	}
 	each := short(e, 3, 2)
 	limit := halfOf(bare.writers, each, bare.flipAll)
-	taken, err := e.measure(ctx,
+	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: limit, Other: halfOf(again.writers, each, again.flipAll)},
 		pairs.Comparison[half]{Base: limit, Other: halfOf(own.writers, each, own.flip)})
-	if err != nil {
-		return report.Table{}, err
-	}
-	after, err := e.look(ctx, p.causeway)
 	if err != nil {
 		return report.Table{}, err
 	}
@@ -43,8 +35,11 @@ func spread(ctx context.Context, e *env) (report.Table, error) {
 	if err != nil {
 		return report.Table{}, err
 	}
-	writes := float64((e.pairs + 1) * each * len(own.writers))
+	writes := e.measured(len(own.writers), each)
 	const parents = 2 * 64
+	if err := e.profile(ctx, "spread", p.causeway.Sidecars[0], halfOf(own.writers, each, own.flip)); err != nil {
+		return report.Table{}, err
+	}
 	return report.Table{
 		Title: "Spread",
 		About: "64 writers, each with an Instance, a deployment and a Workload of its own; every write changes what both parents have to say, and\n" +
@@ -56,9 +51,9 @@ func spread(ctx context.Context, e *env) (report.Table, error) {
 		}},
 		Counts: []report.Count{
 			{Name: "Instance writes beside Causeway", Value: writes},
-			{Name: "timeouts", Value: after.timeouts() - before.timeouts(), Bar: pairs.AtMost(0)},
-			{Name: "reviews left to the repair loop", Value: after.deferred() - before.deferred()},
-			{Name: "parent writes, both kinds, per Instance write", Value: (after.parentWrites() - before.parentWrites()) / writes},
+			{Name: "timeouts", Value: meanwhile.timeouts(), Bar: pairs.AtMost(0)},
+			{Name: "reviews left to the repair loop", Value: meanwhile.deferred()},
+			{Name: "parent writes, both kinds, per Instance write", Value: meanwhile.parentWrites() / writes},
 			{Name: "parents that were right after the last write, of 128", Value: float64(right), Bar: pairs.AtLeast(parents)},
 		},
 	}, nil

@@ -20,28 +20,19 @@ func statusUnchanged(ctx context.Context, e *env) (report.Table, error) {
 		return report.Table{}, err
 	}
 	bare, again, own := fleets[0], fleets[1], fleets[2]
-	if err := e.called(ctx, own); err != nil {
-		return report.Table{}, err
-	}
-	before, err := e.look(ctx, p.causeway)
-	if err != nil {
+	if err := called(ctx, own); err != nil {
 		return report.Table{}, err
 	}
 	each := short(e, 8, 2)
 	baseline := halfOf(bare.writers, each, bare.address)
-	taken, err := e.measure(ctx,
+	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: baseline, Other: halfOf(again.writers, each, again.address)},
 		pairs.Comparison[half]{Base: baseline, Other: halfOf(own.writers, each, own.address)})
 	if err != nil {
 		return report.Table{}, err
 	}
-	after, err := e.look(ctx, p.causeway)
-	if err != nil {
-		return report.Table{}, err
-	}
-	writes := float64((e.pairs + 1) * each * len(own.writers))
-	excluded := after.excluded() - before.excluded()
-	if excluded < writes {
+	writes := e.measured(len(own.writers), each)
+	if meanwhile.excluded() < writes {
 		return report.Table{}, errors.New("the API server did not judge every write by Causeway's match condition, so that it was not called proves nothing")
 	}
 	return report.Table{
@@ -54,8 +45,8 @@ func statusUnchanged(ctx context.Context, e *env) (report.Table, error) {
 		}},
 		Counts: []report.Count{
 			{Name: "writes beside Causeway", Value: writes},
-			{Name: "webhook calls", Value: after.calls() - before.calls(), Bar: pairs.AtMost(0)},
-			{Name: "match conditions that could not be evaluated", Value: after.errors() - before.errors(), Bar: pairs.AtMost(0)},
+			{Name: "webhook calls", Value: meanwhile.calls(), Bar: pairs.AtMost(0)},
+			{Name: "match conditions that could not be evaluated", Value: meanwhile.conditionErrors(), Bar: pairs.AtMost(0)},
 		},
 	}, nil
 }

@@ -25,18 +25,14 @@ func truth(ctx context.Context, e *env) (_ report.Table, err error) {
 	if err != nil {
 		return report.Table{}, err
 	}
-	if err := e.called(ctx, f); err != nil {
-		return report.Table{}, err
-	}
-	before, err := e.look(ctx, plane)
-	if err != nil {
+	if err := called(ctx, f); err != nil {
 		return report.Table{}, err
 	}
 
 	var right atomic.Int64
 	var wrong wrongs
 	each := short(e, 2000, 64) / parents
-	_, err = storm(ctx, f.writers, each, func(ctx context.Context, w writer, n int) error {
+	read := func(ctx context.Context, w writer, n int) error {
 		f.turns[n]++
 		s, detail := anyState(n, f.turns[n])
 		if err := f.say(ctx, w, n, s, detail); err != nil {
@@ -57,11 +53,11 @@ func truth(ctx context.Context, e *env) (_ report.Table, err error) {
 			wrong.add(fmt.Sprintf("%s said %s/%s %q instead of %s/%s %q", path, got.Status, got.Reason, got.Message, want.Status, want.Reason, want.Message))
 		}
 		return nil
-	})
-	if err != nil {
-		return report.Table{}, err
 	}
-	after, err := e.look(ctx, plane)
+	meanwhile, err := counted(ctx, plane, func() error {
+		_, err := storm(ctx, f.writers, each, read)
+		return err
+	})
 	if err != nil {
 		return report.Table{}, err
 	}
@@ -74,8 +70,8 @@ func truth(ctx context.Context, e *env) (_ report.Table, err error) {
 		Counts: []report.Count{
 			{Name: "writes", Value: float64(writes)},
 			{Name: fmt.Sprintf("reads that were right, of %d", 2*writes), Value: float64(right.Load()), Bar: pairs.AtLeast(float64(2 * writes))},
-			{Name: "reviews left to the repair loop", Value: after.deferred() - before.deferred()},
-			{Name: "timeouts", Value: after.timeouts() - before.timeouts()},
+			{Name: "reviews left to the repair loop", Value: meanwhile.deferred()},
+			{Name: "timeouts", Value: meanwhile.timeouts()},
 		},
 		Notes: wrong.first,
 	}, nil

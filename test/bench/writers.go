@@ -122,3 +122,16 @@ func (e *env) measure(ctx context.Context, comparisons ...pairs.Comparison[half]
 	}
 	return pairs.Take(ctx, e.pairs, comparisons...)
 }
+
+// measureAndCount measures, and tells what was counted on a plane meanwhile, the
+// warm-up included.
+func (e *env) measureAndCount(ctx context.Context, on *environment.Environment, comparisons ...pairs.Comparison[half]) (taken [][]pairs.Pair[half], meanwhile delta, err error) {
+	meanwhile, err = counted(ctx, on, func() (err error) {
+		taken, err = e.measure(ctx, comparisons...)
+		return err
+	})
+	return taken, meanwhile, err
+}
+
+// measured is how many writes one side of a comparison gets, the warm-up included.
+func (e *env) measured(writers, each int) float64 { return float64((e.pairs + 1) * each * writers) }

@@ -46,9 +46,9 @@ Writers, webhooks, API server and etcd share these cores. Where Causeway lives b
 takes shows less.
 
 **How to read it.** What is compared is measured in %d short pairs, in alternating order, and the ratio is the median of the ratios
-within the pairs; half of those lie between the quartiles. The first row of each table is the baseline against itself, and tells
-how far to believe the rest: a bar counts as missed only where the ratio misses it by more than that row misses 1. Within that
-it says "within noise".
+within the pairs; half of those lie between the quartiles. The first row of each table is the baseline against itself, at a second
+API server of the same kind where one takes part, and tells how far to believe the rest: a bar counts as missed only where the
+ratio misses it by more than that row misses 1. Within that it says "within noise".
 
 ![The ratios of all tables with their quartiles and bars](%s)
 `, minutes(r.Took),

@@ -26,9 +26,10 @@ func (r Report) plotted() []plotted {
 	var all []plotted
 	for _, t := range r.Tables {
 		for _, m := range t.Measures {
-			all = append(all, plotted{label: m.Name + ": " + m.Baseline + ", against itself", ratio: m.AA.Ratio(), aa: true})
+			name := t.Title + ", " + m.Name + ": "
+			all = append(all, plotted{label: name + m.Baseline + ", against itself", ratio: m.AA.Ratio(), aa: true})
 			for _, row := range m.Rows {
-				all = append(all, plotted{label: m.Name + ": " + row.Name, ratio: row.Series.Ratio(), bar: row.Bar})
+				all = append(all, plotted{label: name + row.Name, ratio: row.Series.Ratio(), bar: row.Bar})
 			}
 		}
 	}
@@ -52,11 +53,10 @@ func (r Report) SVG() ([]byte, error) {
 	p := plot.New()
 	p.BackgroundColor = white
 	p.X.Label.Text = "ratio to the baseline; a red tick is the bar"
-	p.X.Min, p.X.Max = 0, 1.6
-	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5
 	p.Add(plotter.NewGrid())
 
-	one, err := plotter.NewLine(plotter.XYs{{X: 1, Y: p.Y.Min}, {X: 1, Y: p.Y.Max}})
+	lowest, highest := -0.5, float64(len(rows))-0.5
+	one, err := plotter.NewLine(plotter.XYs{{X: 1, Y: lowest}, {X: 1, Y: highest}})
 	if err != nil {
 		return nil, fmt.Errorf("plotting: %w", err)
 	}
@@ -64,14 +64,17 @@ func (r Report) SVG() ([]byte, error) {
 	p.Add(one)
 	labels := make([]string, len(rows))
 	for i, row := range rows {
-		labels[i] = row.label
+		labels[i] = "  " + row.label + "   " + ratio(row.ratio.Median)
 		if err := addRow(p, float64(i), row); err != nil {
 			return nil, fmt.Errorf("plotting %s: %w", row.label, err)
 		}
 	}
 	p.NominalY(labels...)
+	// After all is added, since that widens them. What lies beyond says so by its
+	// label.
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 2, lowest, highest
 
-	to, err := p.WriterTo(9*vg.Inch, vg.Length(1+0.25*float64(len(rows)))*vg.Inch, "svg")
+	to, err := p.WriterTo(12*vg.Inch, vg.Length(1+0.25*float64(len(rows)))*vg.Inch, "svg")
 	if err != nil {
 		return nil, fmt.Errorf("plotting: %w", err)
 	}

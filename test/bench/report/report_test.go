@@ -93,7 +93,7 @@ func TestWrite(t *testing.T) {
 	svg, err := os.ReadFile(filepath.Join(dir, "benchmarks.svg"))
 	require.NoError(t, err)
 	assert.True(t, bytes.HasPrefix(svg, []byte("<?xml")))
-	for _, label := range []string{"throughput: a webhook that says yes, against itself", "throughput: Causeway", "throughput: naive nested patches"} {
+	for _, label := range []string{"Hot parent, throughput: a webhook that says yes, against itself   0.98", "Hot parent, throughput: Causeway   0.88", "Hot parent, throughput: naive nested patches   0.06"} {
 		assert.Contains(t, string(svg), label)
 	}
 	again, err := sample().SVG()
