@@ -140,6 +140,7 @@ vet: ## Look for suspicious code in both modules
 	go vet ./...
 	cd test && go vet ./...
 	cd test/certmanager && go vet ./...
+	cd test/bench/podsecurity && go vet ./...
 
 .PHONY: generate
 generate: ## Write the generated files anew
@@ -156,6 +157,7 @@ verify: check ## Check that formatting, go.mod files and generated files are up 
 	cd test && go mod tidy -diff
 	cd test/apiserver && go mod tidy -diff && go mod tidy -diff -modfile=v1.36.mod
 	cd test/certmanager && go mod tidy -diff
+	cd test/bench/podsecurity && go mod tidy -diff
 	@before=$$(git diff | cksum); $(MAKE) --no-print-directory generate; \
 	test "$$before" = "$$(git diff | cksum)" || { echo "generated files were out of date; commit what make generate wrote" >&2; exit 1; }
 

@@ -2,6 +2,7 @@ package environment
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,7 +82,10 @@ func (p *Process) read(pipe io.ReadCloser, out io.Writer) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var entry struct{ Msg, Server, Address string }
-		_ = json.Unmarshal(lines.Bytes(), &entry)
+		// Nothing else is of interest, and what logs much is not to be slowed.
+		if bytes.Contains(lines.Bytes(), []byte(`"Serving"`)) {
+			_ = json.Unmarshal(lines.Bytes(), &entry)
+		}
 		p.mu.Lock()
 		p.log.WriteString(lines.Text() + "\n")
 		if entry.Msg == "Serving" {
