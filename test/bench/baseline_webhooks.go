@@ -27,20 +27,25 @@ const (
 	baselineNaive = "naive"
 )
 
-// withBaselines serves the baseline webhooks, has both bare planes call them, and
-// takes all back when do is done: no other case pays for what it does not call.
-func (e *env) withBaselines(ctx context.Context, p *planes, do func() error) (err error) {
+// startBaselines serves the baseline webhooks.
+func (e *env) startBaselines(ctx context.Context, p *planes) (*environment.Process, error) {
 	program, kubeconfig := filepath.Join(e.dir, "baselines"), filepath.Join(e.dir, "baselines.kubeconfig")
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./bench/baselines")
 	build.Dir = filepath.Join(environment.Root(), "test")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the baseline webhooks: %w\n%s", err, out)
+		return nil, fmt.Errorf("building the baseline webhooks: %w\n%s", err, out)
 	}
 	if err := controlplane.WriteKubeconfig(kubeconfig, p.bare.Config(environment.Writer)); err != nil {
-		return err
+		return nil, err
 	}
-	process, err := environment.StartProcess(ctx, "baselines", program, nil, "--kubeconfig="+kubeconfig, "--cert-dir="+p.bare.CertDir())
+	return environment.StartProcess(ctx, "baselines", program, nil, "--kubeconfig="+kubeconfig, "--cert-dir="+p.bare.CertDir())
+}
+
+// withBaselines serves the baseline webhooks, has both bare planes call them, and
+// takes all back when do is done: no other case pays for what it does not call.
+func (e *env) withBaselines(ctx context.Context, p *planes, do func() error) (err error) {
+	process, err := e.startBaselines(ctx, p)
 	if err != nil {
 		return err
 	}

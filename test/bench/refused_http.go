@@ -45,6 +45,11 @@ func refusedHTTP(ctx context.Context, e *env) (report.Table, error) {
 		return report.Table{}, err
 	}
 	defer podSecurity.Kill()
+	noOp, err := e.startBaselines(ctx, p)
+	if err != nil {
+		return report.Table{}, err
+	}
+	defer noOp.Kill()
 	if err := addRefusingClass(ctx, p.causeway); err != nil {
 		return report.Table{}, err
 	}
@@ -87,7 +92,7 @@ func refusedHTTP(ctx context.Context, e *env) (report.Table, error) {
 		verdict string
 	}{
 		"causeway":     {p.causeway.Webhooks[0], "/validate-workloads", workload, refused},
-		"no-op":        {p.webhooks, "/" + baselineYes, workload, allowed},
+		"no-op":        {noOp, "/" + baselineYes, workload, allowed},
 		"pod security": {podSecurity, "/", pod, refused},
 	} {
 		if halves[name], err = reviewing(at.server, at.path, at.body, at.verdict); err != nil {
