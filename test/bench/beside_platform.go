@@ -17,7 +17,7 @@ func besidePlatform(ctx context.Context, e *env) (_ report.Table, err error) {
 		return report.Table{}, err
 	}
 	defer func() { err = errors.Join(err, plane.Stop()) }()
-	f, err := newPlatformFleet(ctx, plane, "beside-platform", 1, 64)
+	f, err := newPlatformFleet(ctx, plane, "beside-platform", 1, short(e, 64, 16))
 	if err != nil {
 		return report.Table{}, err
 	}

@@ -39,10 +39,13 @@ func serverCounters(ctx context.Context, e *environment.Environment) (counters, 
 
 // processCounters is what a process of Causeway counts.
 func processCounters(ctx context.Context, p *environment.Process) (counters, error) {
+	if p.Ended() {
+		lines := strings.Split(strings.TrimSpace(p.Log()), "\n")
+		return nil, fmt.Errorf("%s has ended, so nothing was measured; is the machine busy with something else? It last said: %s", p.Name, lines[len(lines)-1])
+	}
 	text, err := p.Metrics(ctx)
 	if err != nil {
-		log := p.Log()
-		return nil, fmt.Errorf("%w; the end of its log:\n%s", err, log[max(0, len(log)-2000):])
+		return nil, err
 	}
 	return parse(text)
 }
