@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -74,19 +73,21 @@ func keepRunning(ctx context.Context, w *world, dir string, p *printer) error {
 	if _, err := w.Revive(ctx); err != nil {
 		return orCause(ctx, err)
 	}
-	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := w.writeKubeconfig(kubeconfig); err != nil {
+	if err := w.WriteOperatorFiles(dir); err != nil {
 		return err
 	}
 	p.say(fmt.Sprintf(`
 All of it is left running. Look around as the user who installed it:
 
-  export KUBECONFIG=%s PATH=%s:$PATH
+  export DEMO=%s
+  export KUBECONFIG=$DEMO/kubeconfig PATH=$DEMO:$PATH
   kubectl get workloads,workloaddeployments,instances
   kubectl why api
 
+docs/operating.md has a rehearsal for it: watch it, break it and mend it.
+
 The stand-in platform goes on too: it writes over what you change of an Instance's status.
-To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, kubeconfig, dir, os.Getpid()))
+To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, dir, os.Getpid()))
 	if p.err != nil {
 		return p.err
 	}
@@ -104,6 +105,9 @@ To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, kubeconfig, dir, 
 		}
 		if err != nil && ctx.Err() == nil {
 			p.say("It could not be started again; trying: " + err.Error())
+		}
+		if err := w.WriteOperatorFiles(dir); err != nil {
+			return err
 		}
 	}
 }

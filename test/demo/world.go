@@ -106,11 +106,6 @@ func (w *world) publishClass(ctx context.Context) error {
 	return err
 }
 
-// writeKubeconfig writes the kubeconfig of the user who installed all this.
-func (w *world) writeKubeconfig(path string) error {
-	return controlplane.WriteKubeconfig(path, w.AdminConfig())
-}
-
 // writeLogs writes how the logs of Causeway's processes end, for whoever has to
 // find out why a step failed.
 func (w *world) writeLogs(to io.Writer) {
