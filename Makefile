@@ -121,7 +121,7 @@ release: ## Write archives, SBOMs, install.yaml, krew's manifest and checksums i
 			go build -trimpath -buildvcs=false -ldflags '-s -w -buildid= $(LDFLAGS)' -o "$$out/" ./cmd/...; \
 		go run $(SBOM) bin -json -noserial -notimestamp -version "$(VERSION)" -output "$$out.cdx.json" "$$out/causeway"; \
 		cp LICENSE README.md "$$out/"; \
-		tar -C bin/release --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(TIME)" -cf - "$$name" | gzip -n >"$$out.tar.gz"; \
+		tar -C bin/release --sort=name --mode=u=rwX,go=rX --owner=0 --group=0 --numeric-owner --mtime="@$(TIME)" -cf - "$$name" | gzip -n >"$$out.tar.gz"; \
 		rm -r "$$out"; \
 	done
 	$(MAKE) --no-print-directory install-manifest
