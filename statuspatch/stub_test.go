@@ -25,7 +25,8 @@ import (
 // do on time: answer late, conflict, fail. What Causeway claims about the API
 // server itself is proven on a real one, in the test module.
 type stub struct {
-	t *testing.T
+	t      *testing.T
+	server *httptest.Server
 
 	mu      sync.Mutex
 	objects map[string]map[string]any
@@ -38,9 +39,9 @@ type stub struct {
 
 func newStub(t *testing.T) (*stub, *api) {
 	s := &stub{t: t, objects: map[string]map[string]any{}, version: 100}
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	a, err := newAPI(&rest.Config{Host: server.URL})
+	s.server = httptest.NewServer(s)
+	t.Cleanup(s.server.Close)
+	a, err := newAPI(&rest.Config{Host: s.server.URL})
 	require.NoError(t, err)
 	return s, a
 }
@@ -60,6 +61,9 @@ func (s *stub) get(resource, name string) map[string]any {
 	defer s.mu.Unlock()
 	return s.objects["shop/"+resource+"/"+name]
 }
+
+// leave has connections refused from now on.
+func (s *stub) leave() { s.server.Close() }
 
 // hook sets what runs ahead of each request.
 func (s *stub) hook(before func(*http.Request) int) {
