@@ -99,15 +99,12 @@ To stop it and remove all it wrote: Ctrl-C here, or kill %d.`, dir, os.Getpid())
 			return context.Cause(ctx)
 		case <-tick.C:
 		}
-		ended, err := w.Revive(ctx)
+		ended, err := w.KeepUp(ctx, dir)
 		for _, process := range ended {
 			p.say(fmt.Sprintf("%s has ended and was started again. Its last words: %s", process.Name, process.LastWords()))
 		}
 		if err != nil && ctx.Err() == nil {
 			p.say("It could not be started again; trying: " + err.Error())
-		}
-		if err := w.WriteOperatorFiles(dir); err != nil {
-			return err
 		}
 	}
 }

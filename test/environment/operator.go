@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -29,6 +30,7 @@ import (
 //	tls                    the folder of the serving certificate
 //	certificates/good      that certificate, to put it back
 //	certificates/expired   one of the same names that has expired
+//	not-started            why what ended could not be started again (KeepUp)
 func (e *Environment) WriteOperatorFiles(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o700); err != nil {
 		return fmt.Errorf("making a folder for the operator: %w", err)
@@ -56,6 +58,24 @@ func (e *Environment) WriteOperatorFiles(dir string) error {
 		return fmt.Errorf("writing the list of processes: %w", err)
 	}
 	return os.Rename(part, filepath.Join(dir, "processes"))
+}
+
+// startAgainLimit is how long KeepUp waits for one process to be ready.
+const startAgainLimit = 15 * time.Second
+
+// KeepUp starts what has ended, as Revive does, and writes the files of
+// WriteOperatorFiles anew. A process that does not get ready in time is ended
+// and tried again at the next call; the error says what it lacked.
+func (e *Environment) KeepUp(ctx context.Context, dir string) (ended []*Process, err error) {
+	starting, cancel := context.WithTimeout(ctx, startAgainLimit)
+	defer cancel()
+	ended, err = e.Revive(starting)
+	failure := ""
+	if err != nil {
+		failure = err.Error() + "\n"
+	}
+	return ended, errors.Join(err, e.WriteOperatorFiles(dir),
+		os.WriteFile(filepath.Join(dir, "not-started"), []byte(failure), 0o600))
 }
 
 // writeCertificates writes the certificates that an operator may put in place.
