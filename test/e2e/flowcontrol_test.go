@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/causeway-webhook/causeway/test/computeapi"
@@ -46,12 +47,14 @@ func (r *storm) String() string {
 	return text
 }
 
-// storm has 64 writers write Instances of the fleet, ten times each, every write
-// changing what the parents say. Half of them are service accounts as providers
-// are, which without Causeway's own levels would share one with it.
-func (f *fleet) storm() *storm {
+// write is one write of an Instance, the nth of its author.
+type write func(a *author, instance string, n int) error
+
+// authors are 64 writers. Half of them are service accounts as providers are,
+// which without Causeway's own levels would share one with it.
+func (f *fleet) authors() []*author {
 	f.t.Helper()
-	authors := make([]client.Client, writers)
+	authors := make([]*author, writers)
 	for n := range authors {
 		config := f.Config(environment.Writer)
 		if n%2 == 1 {
@@ -59,15 +62,21 @@ func (f *fleet) storm() *storm {
 		}
 		authors[n] = f.newAuthor(config)
 	}
+	return authors
+}
+
+// storm has each author write an Instance of the fleet ten times, all of them at
+// the same time.
+func (f *fleet) storm(what string, authors []*author, do write) *storm {
+	f.t.Helper()
 	r := &storm{}
 	began := time.Now()
 	var group sync.WaitGroup
 	for n, author := range authors {
 		group.Go(func() {
 			for i := range writesEach {
-				to := []fleetState{fleetCrashes, fleetReady}[i%2]
 				began := time.Now()
-				if err := patchConditions(f.ctx, author, f.instance(n%len(f.deployments), n/len(f.deployments)), to); err != nil {
+				if err := do(author, f.instance(n%len(f.deployments), n/len(f.deployments)), i); err != nil {
 					r.failed.Store(err.Error(), true)
 					continue
 				}
@@ -83,8 +92,20 @@ func (f *fleet) storm() *storm {
 	}
 	group.Wait()
 	r.took = time.Since(began)
-	f.t.Log(r)
+	f.t.Logf("%s: %s", what, r)
 	return r
+}
+
+// reviewed is a write that changes what the parents say.
+func (f *fleet) reviewed(a *author, instance string, n int) error {
+	return patchConditions(f.ctx, a, instance, []fleetState{fleetCrashes, fleetReady}[n%2])
+}
+
+// bare is a write of the same object that no webhook is asked about.
+func (f *fleet) bare(a *author, instance string, n int) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{"example.com/n":"%d"}}}`, n)
+	i := &computeapi.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: instance}}
+	return a.Patch(f.ctx, i, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 // timeouts is how often the API server went on without a webhook's answer.
@@ -93,22 +114,38 @@ func (s *scene) timeouts() float64 {
 	return sumOf(s.serverMetrics(), "apiserver_admission_webhook_fail_open_count", "causeway.dev")
 }
 
-// calm has storms until one of them costs no webhook its timeout: a machine that
-// is busy with something else may be late for reasons that no level cures. Each
-// write has to succeed in every one of them.
+// calm demands of a storm that every write succeeds and no webhook times out.
+//
+// A review waits for two writes of a parent in a row, the one under way and the
+// one it shares, and has 3 s. So the demand makes sense where a write takes a
+// fraction of that. Whether it does, a storm of the same writers tells that no
+// webhook is asked about, just before and just after: while the slowest of its
+// writes takes longer than a quarter of the timeout, the machine is too busy with
+// something else, nothing is judged, and all is done again. That a write fails is
+// no matter of time, and is never excused.
 func (f *fleet) calm() {
 	f.t.Helper()
-	const tries = 3
-	missed := 0.0
-	for range tries {
-		before := f.timeouts()
-		assert.EqualValues(f.t, writers*writesEach, f.storm().succeeded.Load())
-		if missed = f.timeouts() - before; missed == 0 {
+	const busy = 3 * time.Second / 4
+	authors := f.authors()
+	tooBusy := func() bool {
+		return time.Duration(f.storm("no webhook asked", authors, f.bare).slowest.Load()) > busy
+	}
+	deadline := time.Now().Add(patience)
+	for before := tooBusy(); ; {
+		count := f.timeouts()
+		assert.EqualValues(f.t, writers*writesEach, f.storm("reviewed", authors, f.reviewed).succeeded.Load())
+		missed := f.timeouts() - count
+		if missed == 0 {
 			return
 		}
-		f.t.Logf("%v reviews timed out", missed)
+		after := tooBusy()
+		if !before && !after {
+			require.Zero(f.t, missed, "webhooks that timed out, though the machine had time")
+		}
+		f.t.Logf("%v webhooks timed out on a machine that is too busy to tell why", missed)
+		require.True(f.t, time.Now().Before(deadline), "the machine is too busy to show anything")
+		before = after
 	}
-	assert.Zero(f.t, missed, "webhooks that timed out, in each of %d storms", tries)
 }
 
 // waits tells how long requests of a level waited for a seat: how many there
@@ -125,9 +162,14 @@ func (s *scene) waits(level, limit string) (all, longer float64, text string) {
 }
 
 // On a server of 20 seats, every seat can be held by writes that wait for
-// Causeway. Its own requests do not queue behind them.
+// Causeway. Its own requests do not queue behind them. That no webhook times out
+// is judged of the binary as it is shipped: the race detector makes it several
+// times slower, and two cores that 64 writers keep busy then cost a timeout now and
+// then that no level cures.
 func TestFlowControl(t *testing.T) {
-	s := start(t, environment.Options{DeployOverlay: "status-only", Statuspatch: 1, ControlPlane: twentySeats})
+	shipped, err := environment.Shipped(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	s := start(t, environment.Options{Binary: shipped, DeployOverlay: "status-only", Statuspatch: 1, ControlPlane: twentySeats})
 	f := s.newFleet("api", 4, writers/4)
 	extra := s.newFleet("observed", 1, 8)
 	active := s.active()
@@ -148,6 +190,8 @@ func TestFlowControl(t *testing.T) {
 		var stored, failed atomic.Int32
 		done := make(chan struct{})
 		var group sync.WaitGroup
+		stop := sync.OnceFunc(func() { close(done); group.Wait() })
+		defer stop()
 		for n := range extra.replicas {
 			group.Go(func() {
 				for i := 0; ; i++ {
@@ -167,8 +211,7 @@ func TestFlowControl(t *testing.T) {
 			})
 		}
 		f.calm()
-		close(done)
-		group.Wait()
+		stop()
 		assert.Zero(t, failed.Load())
 		assert.Positive(t, stored.Load())
 		t.Logf("%d Instance patches of Causeway's own meanwhile", stored.Load())
@@ -224,7 +267,7 @@ func TestFlowControlIsNeeded(t *testing.T) {
 	f := s.newFleet("api", 4, writers/4)
 	active := s.active()
 	before := s.timeouts()
-	f.storm()
+	f.storm("reviewed", f.authors(), f.reviewed)
 	missed := s.timeouts() - before
 	t.Logf("%v reviews timed out or found nobody; the lease was lost: %v", missed, active.Ended())
 	assert.Greater(t, missed, float64(writers), "reviews that nobody answered")

@@ -37,7 +37,9 @@ var noLoop = []string{"--repair-loop=false"}
 // itself, or found a data race, fails the test.
 func start(t *testing.T, options environment.Options) *scene {
 	t.Helper()
-	options.Binary = binary
+	if options.Binary == "" {
+		options.Binary = binary
+	}
 	if options.DeployOverlay == "" {
 		options.DeployOverlay = "default"
 	}

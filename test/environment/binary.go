@@ -25,6 +25,13 @@ func Binary(ctx context.Context, dir string, race bool) (string, error) {
 	return build(ctx, dir, "causeway", race)
 }
 
+// Shipped is the path of a causeway binary built into dir as it is shipped, that
+// is without the race detector, whatever BinaryVariable names: for tests that
+// judge how long things take.
+func Shipped(ctx context.Context, dir string) (string, error) {
+	return build(ctx, dir, "causeway", false)
+}
+
 // Plugin is the path of the kubectl plugin, built like Binary builds.
 func Plugin(ctx context.Context, dir string, race bool) (string, error) {
 	return build(ctx, dir, "kubectl-why", race)
