@@ -22,7 +22,7 @@ build: ## Build bin/causeway, and bin/kubectl-why for your PATH
 	CGO_ENABLED=0 exec go build -trimpath -ldflags '-s -w $(LDFLAGS)' -o bin/ ./cmd/causeway ./cmd/kubectl-why
 
 .PHONY: test
-test: test-unit test-e2e test-versions test-certmanager ## Run all tests with the race detector, on a real control plane where they need one
+test: test-unit test-e2e test-versions test-certmanager test-monitoring ## Run all tests with the race detector, on a real control plane where they need one
 
 .PHONY: test-unit
 test-unit: ## Run the product's own tests
@@ -58,6 +58,11 @@ test-versions: build-race ## Run the tests that depend on it most on the oldest 
 .PHONY: test-certmanager
 test-certmanager: control-plane build-race ## Run cert-manager's controllers beside Causeway, and renew certificates under traffic
 	cd test/certmanager && CGO_ENABLED=0 CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" go test -count=1 -timeout 15m ./...
+
+# A module of its own, for what Prometheus brings; compiling it takes a minute.
+.PHONY: test-monitoring
+test-monitoring: control-plane build-race ## Run the alerts in Prometheus' own engine, and look for what they name in real processes
+	cd test/monitoring && CGO_ENABLED=0 CAUSEWAY_BINARY="$(CURDIR)/bin/causeway-race" go test -count=1 -timeout 15m ./...
 
 # exec, here and in "build", so that a signal that make alone is sent reaches the
 # program and not just a shell before it. The control plane is built by the demo
@@ -140,6 +145,7 @@ vet: ## Look for suspicious code in both modules
 	go vet ./...
 	cd test && go vet ./...
 	cd test/certmanager && go vet ./...
+	cd test/monitoring && go vet ./...
 	cd test/bench/podsecurity && go vet ./...
 
 .PHONY: generate
@@ -157,6 +163,7 @@ verify: check ## Check that formatting, go.mod files and generated files are up 
 	cd test && go mod tidy -diff
 	cd test/apiserver && go mod tidy -diff && go mod tidy -diff -modfile=v1.36.mod
 	cd test/certmanager && go mod tidy -diff
+	cd test/monitoring && go mod tidy -diff
 	cd test/bench/podsecurity && go mod tidy -diff
 	@before=$$(git diff | cksum); $(MAKE) --no-print-directory generate; \
 	test "$$before" = "$$(git diff | cksum)" || { echo "generated files were out of date; commit what make generate wrote" >&2; exit 1; }

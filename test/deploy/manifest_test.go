@@ -29,7 +29,7 @@ func TestTheManifestIsTheOverlayAndAppliesFromTopToBottom(t *testing.T) {
 			assert.ElementsMatch(t, overlaid, objects)
 
 			c := clientFor(t, cp.AdminConfig())
-			objects = install.WithoutCertManager(objects)
+			objects = install.WithoutOperators(objects)
 			t.Cleanup(func() {
 				rest := slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return o.GetKind() == "Namespace" })
 				require.NoError(t, install.Uninstall(context.Background(), cp.AdminConfig(), rest))

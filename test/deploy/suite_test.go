@@ -118,7 +118,7 @@ func rendered(t *testing.T, dir string) []*unstructured.Unstructured {
 	t.Helper()
 	objects, err := install.Render(dir)
 	require.NoError(t, err)
-	return install.WithoutCertManager(objects)
+	return install.WithoutOperators(objects)
 }
 
 func overlay(name string) string { return filepath.Join("..", "..", "deploy", "overlays", name) }

@@ -240,7 +240,7 @@ func (e *Environment) Manifests() ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(install.WithoutCertManager(objects), func(o *unstructured.Unstructured) bool {
+	return slices.DeleteFunc(install.WithoutOperators(objects), func(o *unstructured.Unstructured) bool {
 		return slices.Contains(e.options.Without, o.GetKind()+"/"+o.GetName())
 	}), nil
 }
