@@ -24,6 +24,7 @@ import (
 	"github.com/causeway-webhook/causeway/test/computeapi"
 	"github.com/causeway-webhook/causeway/test/controlplane"
 	"github.com/causeway-webhook/causeway/test/environment"
+	"github.com/causeway-webhook/causeway/webhook"
 )
 
 // What both webhooks refuse: a container that adds refusedCapability. refusingClass
@@ -77,8 +78,10 @@ func refusedHTTP(ctx context.Context, e *env) (report.Table, error) {
 			}
 			return err
 		}
+		starting, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
 		// The classes may not have reached the cache, nor the namespace the informer.
-		err = environment.WaitFor(ctx, server.Name+" to answer "+verdict, func() (bool, string) {
+		err = environment.WaitFor(starting, server.Name+" to answer "+verdict, func() (bool, string) {
 			err := review(ctx, clients[0], 0)
 			return err == nil, fmt.Sprint(err)
 		})
@@ -91,7 +94,7 @@ func refusedHTTP(ctx context.Context, e *env) (report.Table, error) {
 		body    []byte
 		verdict string
 	}{
-		"causeway":     {p.causeway.Webhooks[0], "/validate-workloads", workload, refused},
+		"causeway":     {p.causeway.Webhooks[0], webhook.PathWorkloads, workload, refused},
 		"no-op":        {noOp, "/" + baselineYes, workload, allowed},
 		"pod security": {podSecurity, "/", pod, refused},
 	} {
