@@ -49,7 +49,9 @@
 // and nothing is shared between two lines but the two mutexes above. A worker of
 // the loop begins a repair and waits for its end for 20 ms at most; after that
 // the repair ends in a goroutine of its own and the worker takes the next parent.
-// Such goroutines are bounded: the queue hands a parent out again only once its
-// repair has ended, and every repair ends, for each write has a deadline of its
-// own. A write that hung is tried again behind those that were waiting meanwhile.
+// The queue hands a parent out again only once its repair has ended, and every
+// repair ends, for each write has a deadline of its own, 3 s. A write that hung is
+// tried again behind those that were waiting meanwhile. At most 64 repairs are
+// under way, so that they cannot bury an API server that is slow for everybody;
+// where as many parents as that hang, the others wait for the deadline.
 package statuspatch

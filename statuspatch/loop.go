@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
@@ -18,10 +19,13 @@ const (
 	// loopWorkers repair at the same time while the API server answers soon, so
 	// that ten thousand parents to be repaired leave it room for reviews. One that
 	// has waited for loopPatience leaves its repair to end by itself and takes the
-	// next parent. So one that hangs costs the others 2.5 ms, a thousand of them
-	// half the promised 5 s; and since a repair ends within two commits, the one it
-	// found under way and its own, no more than 2,408 are ever under way.
+	// next parent: one that hangs costs the others 2.5 ms. No more than loopSlow
+	// are left so, for a slow repair does not tell whether its parent hangs or the
+	// API server has too much to do, and then more of them would only make it worse.
+	// Where more parents than that hang, the others wait for the deadline of their
+	// writes, 3 s.
 	loopWorkers  = 8
+	loopSlow     = 56
 	loopPatience = 20 * time.Millisecond
 
 	// A repair that somebody else undoes is made again after a pause that
@@ -58,7 +62,7 @@ type loop struct {
 	repairs repairs
 	origins origins
 	// slow are repairs that no worker waits for any more.
-	slow sync.WaitGroup
+	slow errgroup.Group
 }
 
 func newQueue[T comparable](name string) workqueue.TypedRateLimitingInterface[T] {
@@ -93,6 +97,7 @@ func (l *loop) addAll() {
 
 // run works until ctx ends.
 func (l *loop) run(ctx context.Context) {
+	l.slow.SetLimit(loopSlow)
 	var group sync.WaitGroup
 	for range loopWorkers {
 		group.Go(func() {
@@ -103,7 +108,7 @@ func (l *loop) run(ctx context.Context) {
 	<-ctx.Done()
 	l.queue.ShutDown()
 	group.Wait()
-	l.slow.Wait()
+	_ = l.slow.Wait()
 }
 
 // next begins one parent's repair and waits for its end if that comes soon. The
@@ -124,7 +129,9 @@ func (l *loop) next(ctx context.Context) bool {
 	case <-commit.done:
 		l.end(ctx, p, commit)
 	case <-patience.C:
-		l.slow.Go(func() { l.end(ctx, p, commit) })
+		if !l.slow.TryGo(func() error { l.end(ctx, p, commit); return nil }) {
+			l.end(ctx, p, commit)
+		}
 	}
 	return true
 }

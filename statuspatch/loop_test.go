@@ -132,7 +132,7 @@ func TestAFailedRepairIsTriedAgain(t *testing.T) {
 // Far more parents hang than there are workers, and none of them ends before the
 // one that can be written has been.
 func TestParentsThatHangDelayNoOther(t *testing.T) {
-	const hung = 10 * loopWorkers
+	const hung = loopSlow
 	w := newWorld(t)
 	w.writer.timeout = time.Minute // none ends for want of time
 	var arrived atomic.Int32
@@ -168,6 +168,30 @@ func TestParentsThatHangDelayNoOther(t *testing.T) {
 	w.writer.mu.Unlock()
 	release()
 	require.Eventually(t, func() bool { return w.stub.stored() == 1+hung }, time.Minute, time.Millisecond)
+}
+
+// An API server that answers nobody is not asked for ever more.
+func TestRepairsUnderWayAreBounded(t *testing.T) {
+	const most, parents = loopWorkers + loopSlow, 2 * (loopWorkers + loopSlow)
+	w := newWorld(t)
+	var arrived atomic.Int32
+	held := make(chan struct{})
+	release := sync.OnceFunc(func() { close(held) })
+	w.stub.hook(func(*http.Request) int {
+		arrived.Add(1)
+		<-held
+		return 0
+	})
+	l := w.startLoop(t)
+	t.Cleanup(release) // before the loop ends
+	for n := 1; n <= parents; n++ {
+		w.put(t, deploymentJSON(n, 1, provisioningJSON()), instanceJSON(n, n, crashingJSON()))
+		l.add(deploymentParent(fmt.Sprintf("d%d", n)))
+	}
+	require.Eventually(t, func() bool { return arrived.Load() == most }, w.writer.timeout/2, time.Millisecond)
+	require.Never(t, func() bool { return arrived.Load() > most }, 10*loopPatience, time.Millisecond)
+	release()
+	require.Eventually(t, func() bool { return w.stub.stored() == parents }, 10*time.Second, time.Millisecond)
 }
 
 func TestAPanicOverOneParentSparesTheOthers(t *testing.T) {
