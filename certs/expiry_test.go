@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,13 +26,22 @@ func (fixed) Ready() error                { return nil }
 
 func TestExpiry(t *testing.T) {
 	good := makeCert(t, noon, noon.Add(time.Hour)).cert
-	for want, cert := range map[time.Time]*tls.Certificate{noon.Add(time.Hour): &good, time.Unix(0, 0): nil} {
-		registry := prometheus.NewRegistry()
-		require.NoError(t, registry.Register(NewExpiry(fixed{cert})))
-		families, err := registry.Gather()
-		require.NoError(t, err)
-		require.Len(t, families, 1)
-		require.Equal(t, "causeway_certificate_expiry_timestamp_seconds", families[0].GetName())
-		require.InDelta(t, want.Unix(), families[0].GetMetric()[0].GetGauge().GetValue(), 0)
+	for name, tc := range map[string]struct {
+		cert              *tls.Certificate
+		wantEnd, wantLife int64
+	}{
+		"a certificate": {&good, noon.Add(time.Hour).Unix(), 3600},
+		"none yet":      {nil, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := fmt.Sprintf(`# HELP causeway_certificate_expiry_timestamp_seconds When the serving certificate expires, in seconds since 1970. 0 if there is none.
+# TYPE causeway_certificate_expiry_timestamp_seconds gauge
+causeway_certificate_expiry_timestamp_seconds %d
+# HELP causeway_certificate_lifetime_seconds How long the serving certificate is good for, from its first moment to its last. 0 if there is none.
+# TYPE causeway_certificate_lifetime_seconds gauge
+causeway_certificate_lifetime_seconds %d
+`, tc.wantEnd, tc.wantLife)
+			require.NoError(t, testutil.CollectAndCompare(NewExpiry(fixed{tc.cert}), strings.NewReader(want)))
+		})
 	}
 }

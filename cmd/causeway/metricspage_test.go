@@ -150,7 +150,8 @@ func (noCertificate) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, err
 // whenItMoves says what a metric's change asks of an operator.
 var whenItMoves = map[string]string{
 	"causeway_build_info":                           "Two versions at once for longer than a rollout takes: the rollout is stuck.",
-	"causeway_certificate_expiry_timestamp_seconds": "Less than two weeks from now, or 0: renewal has stopped. See [operating.md](operating.md#causewaycertificateexpiressoon).",
+	"causeway_certificate_expiry_timestamp_seconds": "Nearer than a fifth of `lifetime_seconds`, or 0: renewal has stopped. See [operating.md](operating.md#causewaycertificateexpiressoon).",
+	"causeway_certificate_lifetime_seconds":         "A renewed certificate is good for another time than the one before: somebody changed its issuer or `--cert-lifetime`.",
 
 	"causeway_capability_reviews_total":           "`refused` is the webhook at work. `doubt_refused` and `doubt_allowed`: it could not read what it needs; look at `class_reads_total` and the log. `bad_request`: something other than the API server calls, or the configuration names a wrong path.",
 	"causeway_capability_review_duration_seconds": "Milliseconds are right. Up to the timeout of 5 s: live reads of the classes hang, so the API server is slow or its level for Causeway (flow control) is full.",

@@ -90,14 +90,17 @@ func TestEachAlertFiresWhenItShouldAndOnlyThen(t *testing.T) {
 			causeway_status_repairs_total{kind="Workload",cause="change"} 0+20x60`, 30,
 			[]string{"The repair loop does the work of the webhooks for kind Workload."}},
 
-		"the certificate is good for a month": {"CausewayCertificateExpiresSoon",
-			`causeway_certificate_expiry_timestamp_seconds{instance="a:8080"} 2592000x60`, 30, nil},
-		"the certificate ends in ten days": {"CausewayCertificateExpiresSoon",
-			`causeway_certificate_expiry_timestamp_seconds{instance="a:8080"} 864000x60`, 30,
-			[]string{"The serving certificate of a:8080 ends within two weeks."}},
-		"there is none": {"CausewayCertificateExpiresSoon",
-			`causeway_certificate_expiry_timestamp_seconds{instance="a:8080"} 0x60`, 30,
-			[]string{"The serving certificate of a:8080 ends within two weeks."}},
+		"a certificate for a month is about to be renewed": {"CausewayCertificateExpiresSoon", `
+			causeway_certificate_expiry_timestamp_seconds{instance="a:8080"} 864000x60
+			causeway_certificate_lifetime_seconds{instance="a:8080"} 2592000x60`, 30, nil},
+		"a certificate for three months has as little left": {"CausewayCertificateExpiresSoon", `
+			causeway_certificate_expiry_timestamp_seconds{instance="a:8080"} 864000x60
+			causeway_certificate_lifetime_seconds{instance="a:8080"} 7776000x60`, 30,
+			[]string{"The serving certificate of a:8080 was not renewed."}},
+		"there is none": {"CausewayCertificateExpiresSoon", `
+			causeway_certificate_expiry_timestamp_seconds{instance="a:8080"} 0x60
+			causeway_certificate_lifetime_seconds{instance="a:8080"} 0x60`, 30,
+			[]string{"The serving certificate of a:8080 was not renewed."}},
 
 		"refusals as ever": {"CausewayRefusalsAfterClassChange", `
 			causeway_capability_findings_total{class="web",decision="refused"} 0+1x60
