@@ -110,6 +110,9 @@ func refusedHTTP(ctx context.Context, e *env) (report.Table, error) {
 	if err != nil {
 		return report.Table{}, err
 	}
+	if err := e.profile(ctx, "refused-http", p.causeway.Webhooks[0], halves["causeway"]); err != nil {
+		return report.Table{}, err
+	}
 	return report.Table{
 		Title: "A refused review, without an API server",
 		About: fmt.Sprintf("%d connections send the review of a Workload that adds a capability its class does not grant, as an API server would send it,\n"+
