@@ -22,10 +22,11 @@ const (
 )
 
 // readClasses lists the RuntimeClasses. It needs `list` on runtimeclasses, and
-// `watch` too where r is a cache.
+// `watch` too where r is a cache. A cache need not copy them: they are read here,
+// and nothing of them is kept.
 func readClasses(ctx context.Context, r client.Reader) (*Classes, error) {
 	var list RuntimeClassList
-	if err := r.List(ctx, &list); err != nil {
+	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, &readFailed{what: readingClasses, err: err}
 	}
 	return NewClasses(list.Items), nil

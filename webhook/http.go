@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -44,7 +47,7 @@ func (r *reviewer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	defer cancel()
 	review, bad := readReview(ctx, w, req)
 	if bad == nil {
-		bad = r.misdirected(review.Request)
+		bad = r.misdirected(review.Request.Resource)
 	}
 	if bad != nil {
 		r.metrics.count(r.resource, answer{outcome: OutcomeBadRequest})
@@ -58,7 +61,7 @@ func (r *reviewer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		})
 		return
 	}
-	resp := r.Handle(ctx, admission.Request{AdmissionRequest: *review.Request}).AdmissionResponse
+	resp := r.Handle(ctx, review.request()).AdmissionResponse
 	write(ctx, w, http.StatusOK, admissionv1.AdmissionReview{TypeMeta: reviewType, Response: &resp})
 }
 
@@ -77,16 +80,41 @@ func notReview(format string, args ...any) *badRequest {
 
 // misdirected tells of a review of another resource: a fault in the webhook
 // configuration, which must neither judge nor hold up that resource.
-func (r *reviewer) misdirected(req *admissionv1.AdmissionRequest) *badRequest {
-	if req.Resource.Group != Group || req.Resource.Resource != r.resource.name {
+func (r *reviewer) misdirected(sent metav1.GroupVersionResource) *badRequest {
+	if sent.Group != Group || sent.Resource != r.resource.name {
 		return notReview("this path judges %s.%s, not %q of group %q",
-			r.resource.name, Group, clip(req.Resource.Resource, maxQuoted), clip(req.Resource.Group, maxQuoted))
+			r.resource.name, Group, clip(sent.Resource, maxQuoted), clip(sent.Group, maxQuoted))
 	}
 	return nil
 }
 
+// incoming is an AdmissionReview as far as it is used. Who asks, by which kind and
+// with what options takes as long to decode as the rest, and decides nothing.
+type incoming struct {
+	metav1.TypeMeta `json:",inline"`
+	Request         *struct {
+		UID         types.UID                   `json:"uid"`
+		Resource    metav1.GroupVersionResource `json:"resource"`
+		SubResource string                      `json:"subResource"`
+		Name        string                      `json:"name"`
+		Namespace   string                      `json:"namespace"`
+		Operation   admissionv1.Operation       `json:"operation"`
+		Object      runtime.RawExtension        `json:"object"`
+		OldObject   runtime.RawExtension        `json:"oldObject"`
+	} `json:"request"`
+}
+
+// request is what Handle judges.
+func (i *incoming) request() admission.Request {
+	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		UID: i.Request.UID, Resource: i.Request.Resource, SubResource: i.Request.SubResource,
+		Name: i.Request.Name, Namespace: i.Request.Namespace, Operation: i.Request.Operation,
+		Object: i.Request.Object, OldObject: i.Request.OldObject,
+	}}
+}
+
 // readReview reads a review that has a request with a UID.
-func readReview(ctx context.Context, w http.ResponseWriter, req *http.Request) (*admissionv1.AdmissionReview, *badRequest) {
+func readReview(ctx context.Context, w http.ResponseWriter, req *http.Request) (*incoming, *badRequest) {
 	if req.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, &badRequest{http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a review is sent by POST"}
@@ -99,7 +127,7 @@ func readReview(ctx context.Context, w http.ResponseWriter, req *http.Request) (
 	if bad != nil {
 		return nil, bad
 	}
-	review := &admissionv1.AdmissionReview{}
+	review := &incoming{}
 	if err := decode(body, review); err != nil {
 		return nil, notReview("the body is no AdmissionReview: %v", err)
 	}
@@ -126,7 +154,11 @@ func readBody(ctx context.Context, w http.ResponseWriter, req *http.Request) ([]
 	if req.Body == nil {
 		return nil, notReview("the body is empty")
 	}
-	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody+1))
+	// Where the sender tells the length, the body is read into one piece of memory.
+	var read bytes.Buffer
+	read.Grow(int(min(max(req.ContentLength, 0), maxBody)) + bytes.MinRead)
+	_, err := read.ReadFrom(io.LimitReader(req.Body, maxBody+1))
+	body := read.Bytes()
 	switch {
 	case err != nil:
 		return nil, notReview("reading the body: %v", err)

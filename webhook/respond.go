@@ -74,17 +74,22 @@ func nameOf(req admission.Request, s *subject) string {
 // log writes one line for a review that was, or would have been, refused or
 // that could not be judged, and none for any other.
 func (r *reviewer) log(ctx context.Context, req admission.Request, a answer) {
-	log := logf.FromContext(ctx).WithValues(r.resource.kind, klog.KRef(req.Namespace, nameOf(req, a.subject)),
-		"operation", req.Operation, "requestUID", req.UID, "outcome", a.outcome)
 	switch a.outcome {
 	case OutcomeRefused, OutcomeWouldRefuse:
-		log.Info("Capabilities not granted", "class", a.verdict.Refused[0].Class,
-			"causes", len(a.verdict.Refused), "reason", a.verdict.Refused[0].Err.Error())
+		logf.FromContext(ctx).Info("Capabilities not granted", append(r.about(req, a), "class", a.verdict.Refused[0].Class,
+			"causes", len(a.verdict.Refused), "reason", a.verdict.Refused[0].Err.Error())...)
 	case OutcomeDoubtRefused, OutcomeDoubtAllowed:
+		about := r.about(req, a)
 		var p *panicked
 		if errors.As(a.doubt, &p) {
-			log = log.WithValues("panic", p.value, "stack", string(p.stack))
+			about = append(about, "panic", p.value, "stack", string(p.stack))
 		}
-		log.Error(a.doubt, "Capabilities could not be checked")
+		logf.FromContext(ctx).Error(a.doubt, "Capabilities could not be checked", about...)
 	}
+}
+
+// about tells a log's reader which review is spoken of.
+func (r *reviewer) about(req admission.Request, a answer) []any {
+	return []any{r.resource.kind, klog.KRef(req.Namespace, nameOf(req, a.subject)),
+		"operation", req.Operation, "requestUID", req.UID, "outcome", a.outcome}
 }
