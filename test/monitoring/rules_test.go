@@ -81,6 +81,13 @@ func TestEachAlertFiresWhenItShouldAndOnlyThen(t *testing.T) {
 		"a take-over repairs many": {"CausewayRepairsClimbing", started + `
 			causeway_status_repairs_total{kind="Workload",cause="takeover"} 0x10 5000x50`, 14, nil},
 		"another writer undoes them": {"CausewayRepairsClimbing", started + `
+			causeway_status_repairs_total{kind="Workload",cause="undone"} 0+3x60`, 30,
+			[]string{"The repair loop does the work of the webhooks for kind Workload."}},
+		"Instances go up and down, and now and then a repair looks undone": {"CausewayRepairsClimbing", `
+			causeway_status_parent_writes_total{kind="Workload",cause="request"} 0+100x60
+			causeway_status_repairs_total{kind="Workload",cause="undone"} 0+1x60`, 30, nil},
+		"another writer undoes them while nothing else happens": {"CausewayRepairsClimbing", `
+			causeway_status_parent_writes_total{kind="Workload",cause="request"} 0x60
 			causeway_status_repairs_total{kind="Workload",cause="undone"} 0+1x60`, 30,
 			[]string{"The repair loop does the work of the webhooks for kind Workload."}},
 		"they fail": {"CausewayRepairsClimbing", started + `

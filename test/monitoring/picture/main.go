@@ -1,6 +1,8 @@
 // Command picture draws the panels of the dashboard from a Prometheus that
 // scrapes Causeway, for docs/dashboard.png: each panel's own queries, over the
-// last minutes.
+// last minutes. To draw it anew, play the demo with KEEP=1, have a Prometheus
+// scrape the metrics addresses that its folder lists and the API server, every
+// few seconds, and let customers and a provider do something for a while.
 package main
 
 import (
@@ -90,7 +92,7 @@ func drawn(ctx context.Context, prometheus v1.API, panel monitoring.Panel, over 
 	p.Add(plotter.NewGrid())
 	n := 0
 	for _, target := range panel.Targets {
-		value, _, err := prometheus.QueryRange(ctx, monitoring.At(target.Expr, interval), over)
+		value, _, _, err := prometheus.QueryRange(ctx, monitoring.At(target.Expr, interval), over)
 		if err != nil {
 			return nil, err
 		}
