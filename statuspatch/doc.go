@@ -47,7 +47,7 @@
 //
 // A slow parent delays no other. Each parent's writes have a line of their own,
 // and nothing is shared between two lines but the two mutexes above. A worker of
-// the loop begins a repair and waits for its end for 20 ms at most; after that
+// the loop begins a repair and waits for its end for 200 ms at most; after that
 // the repair ends in a goroutine of its own and the worker takes the next parent.
 // The queue hands a parent out again only once its repair has ended, and every
 // repair ends, for each write has a deadline of its own, 3 s. A write that hung is

@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	// loopWorkers repair at the same time while the API server answers soon, so
-	// that ten thousand parents to be repaired leave it room for reviews. One that
-	// has waited for loopPatience leaves its repair to end by itself and takes the
-	// next parent: one that hangs costs the others 2.5 ms. No more than loopSlow
-	// are left so, for a slow repair does not tell whether its parent hangs or the
-	// API server has too much to do, and then more of them would only make it worse.
-	// Where more parents than that hang, the others wait for the deadline of their
-	// writes, 3 s.
+	// loopWorkers repair at the same time, so that ten thousand parents to be
+	// repaired leave the API server room for reviews and the lease. One that has
+	// waited for loopPatience leaves its repair to end by itself and takes the next
+	// parent: one that hangs costs the others 25 ms. A server that makes 40 writes a
+	// second sees no more than loopWorkers at a time; of one that is slower still,
+	// nobody can tell whether a parent hangs or all are slow, and more of them would
+	// only make it worse, so no more than loopSlow are left to themselves. Where
+	// more parents than that hang, the others wait for the deadline of their writes,
+	// 3 s.
 	loopWorkers  = 8
 	loopSlow     = 56
-	loopPatience = 20 * time.Millisecond
+	loopPatience = 200 * time.Millisecond
 
 	// A repair that somebody else undoes is made again after a pause that
 	// grows. This happens while the overlay cannot be called: the platform's

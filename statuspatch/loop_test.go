@@ -189,7 +189,7 @@ func TestRepairsUnderWayAreBounded(t *testing.T) {
 		l.add(deploymentParent(fmt.Sprintf("d%d", n)))
 	}
 	require.Eventually(t, func() bool { return arrived.Load() == most }, w.writer.timeout/2, time.Millisecond)
-	require.Never(t, func() bool { return arrived.Load() > most }, 10*loopPatience, time.Millisecond)
+	require.Never(t, func() bool { return arrived.Load() > most }, 3*loopPatience, time.Millisecond)
 	release()
 	require.Eventually(t, func() bool { return w.stub.stored() == parents }, 10*time.Second, time.Millisecond)
 }

@@ -84,7 +84,12 @@ func Measure(ctx context.Context, o Options, say func(format string, args ...any
 		return nil, err
 	}
 	say("every parent written")
+	kept, stop := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { b.keep(kept, say) })
 	writes, err := b.churn(ctx)
+	stop()
+	keeping.Wait()
 	if err != nil {
 		return nil, err
 	}
@@ -207,6 +212,27 @@ func (b *bench) write(ctx context.Context, c client.Client, n int, fails bool) e
 	name := b.instanceName(n)
 	i := &computeapi.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 	return c.Status().Patch(ctx, i, client.RawPatch(types.MergePatchType, patch))
+}
+
+// keep starts a process that has ended again, as a kubelet does: on a busy machine
+// statuspatch may lose its lease, and half an hour would have been in vain.
+func (b *bench) keep(ctx context.Context, say func(format string, args ...any)) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		ended, err := b.Revive(ctx)
+		for _, p := range ended {
+			say("%s ended during the churn, and what it took is that of the one started in its place: %s", p.Name, p.LastWords())
+		}
+		if err != nil && ctx.Err() == nil {
+			say("starting a process again: %v", err)
+		}
+	}
 }
 
 func (b *bench) churn(ctx context.Context) (int64, error) {
