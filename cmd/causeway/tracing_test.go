@@ -72,7 +72,26 @@ func answering() chan struct{} {
 	return hold
 }
 
-func tracingTo(t *testing.T, endpoint string, out *bytes.Buffer) *tracing {
+// lastWords are what a process says, also after a test has stopped it: an export that
+// was under way then ends by itself.
+type lastWords struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lastWords) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lastWords) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func tracingTo(t *testing.T, endpoint string, out *lastWords) *tracing {
 	t.Helper()
 	traces, err := newTracing(t.Context(), endpoint, "statuspatch", newLogger(out, logJSON, 0))
 	require.NoError(t, err)
@@ -82,7 +101,7 @@ func tracingTo(t *testing.T, endpoint string, out *bytes.Buffer) *tracing {
 // The trace goes on where the API server's ended, and is complete when the process is.
 func TestARequestIsPartOfItsCallersTrace(t *testing.T) {
 	s, endpoint, _ := newSink(t, answering())
-	traces := tracingTo(t, endpoint, &bytes.Buffer{})
+	traces := tracingTo(t, endpoint, &lastWords{})
 	r := launch(t, 0, service{register: func(mux *http.ServeMux) {
 		mux.HandleFunc("/review", func(w http.ResponseWriter, r *http.Request) {
 			above := trace.SpanFromContext(r.Context())
@@ -130,7 +149,7 @@ func TestACollectorThatIsDownDelaysNothing(t *testing.T) {
 
 	for name, endpoint := range map[string]string{"absent": absent, "hanging": hanging} {
 		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
+			var out lastWords
 			traces := tracingTo(t, endpoint, &out)
 			r := launch(t, 0, service{register: func(mux *http.ServeMux) {
 				mux.HandleFunc("/review", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
