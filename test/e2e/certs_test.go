@@ -23,7 +23,7 @@ func retryOnConflict(do func() error) error { return retry.RetryOnConflict(retry
 // good for fifteen seconds, an authority for forty-five. Two more authorities
 // come and the first one goes, under traffic; then somebody deletes the Secret.
 func TestSelfManagedCertificatesRenewUnderTraffic(t *testing.T) {
-	short := []string{"--cert-mode=self-managed", "--ca-lifetime=45s", "--cert-lifetime=15s"}
+	short := []string{"--cert-mode=self-managed", "--ca-lifetime=60s", "--cert-lifetime=24s"}
 	c := startSelfManaged(start(t, environment.Options{
 		DeployOverlay: "self-managed", Webhook: 2, Statuspatch: 2,
 		WebhookArgs: short, StatuspatchArgs: append(short, noLoop...),
