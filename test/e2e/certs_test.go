@@ -20,10 +20,10 @@ import (
 func retryOnConflict(do func() error) error { return retry.RetryOnConflict(retry.DefaultBackoff, do) }
 
 // Two replicas of each half share one Secret and renew at once: a certificate
-// good for fifteen seconds, an authority for forty-five. Two more authorities
+// good for twenty seconds, an authority for sixty. Two more authorities
 // come and the first one goes, under traffic; then somebody deletes the Secret.
 func TestSelfManagedCertificatesRenewUnderTraffic(t *testing.T) {
-	short := []string{"--cert-mode=self-managed", "--ca-lifetime=60s", "--cert-lifetime=24s"}
+	short := []string{"--cert-mode=self-managed", "--ca-lifetime=60s", "--cert-lifetime=20s"}
 	c := startSelfManaged(start(t, environment.Options{
 		DeployOverlay: "self-managed", Webhook: 2, Statuspatch: 2,
 		WebhookArgs: short, StatuspatchArgs: append(short, noLoop...),
