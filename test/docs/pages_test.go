@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,6 @@ func TestWhatThePagesSayToTypeWorks(t *testing.T) {
 	require.NoError(t, os.Mkdir(programs, 0o700))
 	binary, err := environment.Binary(ctx, dir, false)
 	require.NoError(t, err)
-	require.NoError(t, os.Symlink(binary, filepath.Join(programs, "causeway")))
 	plugin, err := environment.Plugin(ctx, programs, false)
 	require.NoError(t, err)
 	require.FileExists(t, plugin)
@@ -83,7 +83,7 @@ func TestWhatThePagesSayToTypeWorks(t *testing.T) {
 		cmd.Dir = environment.Root()
 		cmd.WaitDelay = time.Second
 		cmd.Env = append(os.Environ(), "DEMO="+operator, "KUBECONFIG="+filepath.Join(operator, "kubeconfig"),
-			"PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+dir)
+			"PATH="+strings.Join([]string{operator, programs, os.Getenv("PATH")}, string(filepath.ListSeparator)), "HOME="+dir)
 		output, err := cmd.CombinedOutput()
 		t.Logf("%s\n%s", commands, output)
 		require.NoError(t, err)

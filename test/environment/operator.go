@@ -24,6 +24,7 @@ import (
 // environment has not: Pods with logs, a Secret with the certificate. Call it
 // again when processes have changed.
 //
+//	causeway               the binary, for audit
 //	kubeconfig             of the user who installed all this
 //	processes              a line each: name, process ID, probes, metrics
 //	logs/<name>            what each has printed
@@ -38,6 +39,9 @@ func (e *Environment) WriteOperatorFiles(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, "tls")); errors.Is(err, os.ErrNotExist) {
 		if err := e.writeCertificates(dir); err != nil {
 			return err
+		}
+		if err := os.Symlink(e.options.Binary, filepath.Join(dir, "causeway")); err != nil && !errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("making a folder for the operator: %w", err)
 		}
 		if err := controlplane.WriteKubeconfig(filepath.Join(dir, "kubeconfig"), e.AdminConfig()); err != nil {
 			return err
