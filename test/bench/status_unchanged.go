@@ -23,7 +23,7 @@ func statusUnchanged(ctx context.Context, e *env) (report.Table, error) {
 	if err := called(ctx, own); err != nil {
 		return report.Table{}, err
 	}
-	each := short(e, 8, 2)
+	each := short(e, 3, 2)
 	baseline := halfOf(bare.writers, each, bare.address)
 	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: baseline, Other: halfOf(again.writers, each, again.address)},
