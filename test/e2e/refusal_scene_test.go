@@ -32,7 +32,8 @@ import (
 // included. Its subtests share it, so each uses names of its own.
 type refusals struct {
 	*scene
-	// asking is the customer, whose warnings are heard by ask.
+	// asking is the customer, whose warnings are heard by ask, and who is never
+	// ahead of the API server's cache.
 	asking client.Client
 	// operator publishes runtime classes and installs.
 	operator client.Client
@@ -55,7 +56,8 @@ func startRefusals(t *testing.T, options environment.Options) *refusals {
 
 	heard := s.Config(environment.Customer)
 	heard.WarningHandlerWithContext = listener{}
-	var err error
+	heard, err := newCaughtUp(heard)
+	require.NoError(t, err)
 	r.asking, err = client.New(heard, client.Options{Scheme: s.customer.Scheme()})
 	require.NoError(t, err)
 	r.operator, err = s.Client(controlplane.Installer)
