@@ -14,7 +14,7 @@ import (
 // some twenty. The bound, a quarter above what was measured, is there so that
 // nobody makes it twice as dear unawares.
 func TestAnAllowedReviewAllocatesLittle(t *testing.T) {
-	h := hook(t, workloads, &reader{classes: published()})
+	h := hook(t, workloads, &reader{classes: stored(published())})
 	body := review(t, workloads, "u", object(t, "Workload", "shop", runtimeOf("general-purpose", ctr("app", "CHOWN", "KILL"))))
 	got := testing.AllocsPerRun(100, func() {
 		answer := httptest.NewRecorder()

@@ -32,7 +32,7 @@ func BenchmarkValidate(b *testing.B) {
 }
 
 func BenchmarkServeHTTP(b *testing.B) {
-	live := &reader{classes: published()}
+	live := &reader{classes: stored(published())}
 	for _, n := range []int{1, 10, 100} {
 		for name, class := range map[string]string{"granted": "general-purpose", "refused": "web"} {
 			b.Run(fmt.Sprintf("containers=%d/%s", n, name), func(b *testing.B) {

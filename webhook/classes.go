@@ -19,6 +19,8 @@ type class struct {
 	// without it grants is empty whatever the class lists.
 	feature bool
 	grants  []string // sorted
+	// granted lists them as messages do.
+	granted string
 	// defaultAdds is what a container gets that states no capabilities.
 	defaultAdds []string // sorted
 }
@@ -45,6 +47,10 @@ func newClass(rc *RuntimeClass) class {
 	}
 	if c.feature {
 		c.grants = slices.Sorted(slices.Values(rc.Spec.Capabilities.GrantableCapabilities))
+	}
+	c.granted = "none"
+	if len(c.grants) > 0 {
+		c.granted = listed(bareAll(c.grants))
 	}
 	if def := rc.Spec.DefaultSecurityContext; def != nil && def.Capabilities != nil {
 		c.defaultAdds = slices.Sorted(slices.Values(def.Capabilities.Add))

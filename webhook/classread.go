@@ -3,9 +3,11 @@ package webhook
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -21,15 +23,57 @@ const (
 	readingClasses = "reading the runtime classes"
 )
 
-// readClasses lists the RuntimeClasses. It needs `list` on runtimeclasses, and
-// `watch` too where r is a cache. A cache need not copy them: they are read here,
-// and nothing of them is kept.
-func readClasses(ctx context.Context, r client.Reader) (*Classes, error) {
+// classReads lists RuntimeClasses. They change a few times a month and are read
+// for each review, so that what was made of a list is kept until a list says
+// something else: from the cache or live, the same versions of the same classes
+// give the same *Classes, by which a review knows that it need not judge again.
+type classReads struct{ last atomic.Pointer[classesRead] }
+
+// classesRead is what was made of a list, and of which versions.
+type classesRead struct {
+	versions map[string]classVersion // by name
+	classes  *Classes
+}
+
+// classVersion identifies the content of a class: a deleted and recreated one has
+// another UID.
+type classVersion struct {
+	uid             types.UID
+	resourceVersion string
+}
+
+// read lists the RuntimeClasses. It needs `list` on runtimeclasses, and `watch`
+// too where r is a cache. A cache need not copy them: they are read here, and
+// nothing of them is kept.
+func (c *classReads) read(ctx context.Context, r client.Reader) (*Classes, error) {
 	var list RuntimeClassList
 	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, &readFailed{what: readingClasses, err: err}
 	}
-	return NewClasses(list.Items), nil
+	if last := c.last.Load(); last != nil && last.isOf(list.Items) {
+		return last.classes, nil
+	}
+	read := &classesRead{versions: make(map[string]classVersion, len(list.Items)), classes: NewClasses(list.Items)}
+	for i := range list.Items {
+		read.versions[list.Items[i].Name] = versionOf(&list.Items[i])
+	}
+	c.last.Store(read)
+	return read.classes, nil
+}
+
+func versionOf(c *RuntimeClass) classVersion { return classVersion{c.UID, c.ResourceVersion} }
+
+// isOf tells whether a list, in any order, has these versions and no others.
+func (r *classesRead) isOf(list []RuntimeClass) bool {
+	if len(list) != len(r.versions) {
+		return false
+	}
+	for i := range list {
+		if v := versionOf(&list[i]); v.resourceVersion == "" || r.versions[list[i].Name] != v {
+			return false
+		}
+	}
+	return true
 }
 
 // sharedRead reads the classes live for all reviews together: at most one read
@@ -37,6 +81,7 @@ func readClasses(ctx context.Context, r client.Reader) (*Classes, error) {
 // refusals costs the API server one request a second.
 type sharedRead struct {
 	live    client.Reader
+	reads   *classReads
 	clock   clock.PassiveClock
 	metrics *metrics
 
@@ -110,5 +155,5 @@ func (s *sharedRead) read(ctx context.Context, call *classCall) {
 	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, classesTimeout, errSlow)
 	defer cancel()
-	call.classes, call.err = readClasses(ctx, s.live)
+	call.classes, call.err = s.reads.read(ctx, s.live)
 }

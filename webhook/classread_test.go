@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,7 +21,7 @@ func newSharedRead(t *testing.T, live *reader) (*sharedRead, *clocktesting.FakeP
 	m, err := newMetrics(prometheus.NewRegistry())
 	require.NoError(t, err)
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_800_000_000, 0))
-	return &sharedRead{live: live, clock: clock, metrics: m}, clock
+	return &sharedRead{live: live, reads: &classReads{}, clock: clock, metrics: m}, clock
 }
 
 func TestALiveReadIsGoodForASecond(t *testing.T) {
@@ -143,4 +144,45 @@ func TestSharedReadUnderConcurrency(t *testing.T) {
 	wg.Wait()
 	<-s.call.done
 	assert.Less(t, live.lists.Load(), int32(64*20))
+}
+
+// Only another list makes other classes: by pointer a review knows whether to
+// judge again.
+func TestTheSameVersionsAreReadOnce(t *testing.T) {
+	change := func(change func(list []RuntimeClass) []RuntimeClass) []RuntimeClass {
+		return change(stored(published()))
+	}
+	for name, tc := range map[string]struct {
+		second   []RuntimeClass
+		wantSame bool
+	}{
+		"the same":         {stored(published()), true},
+		"in another order": {change(func(l []RuntimeClass) []RuntimeClass { slices.Reverse(l); return l }), true},
+		"one more": {change(func(l []RuntimeClass) []RuntimeClass {
+			return append(l, stored([]RuntimeClass{granting("edge", "CHOWN")})...)
+		}), false},
+		"one less":  {change(func(l []RuntimeClass) []RuntimeClass { return l[1:] }), false},
+		"a version": {change(func(l []RuntimeClass) []RuntimeClass { l[1].ResourceVersion = "200"; return l }), false},
+		"a namesake": {change(func(l []RuntimeClass) []RuntimeClass {
+			l[1].UID = "another"
+			return l
+		}), false},
+		"another in its place": {change(func(l []RuntimeClass) []RuntimeClass { l[1].Name = "edge"; return l }), false},
+		"no versions":          {published(), false},
+		"none":                 {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reads, r := &classReads{}, &reader{classes: stored(published())}
+			first, err := reads.read(t.Context(), r)
+			require.NoError(t, err)
+			r.classes = tc.second
+			second, err := reads.read(t.Context(), r)
+			require.NoError(t, err)
+			assert.Equal(t, tc.wantSame, first == second)
+			assert.Equal(t, NewClasses(tc.second), second, "what the list says")
+			again, err := reads.read(t.Context(), r)
+			require.NoError(t, err)
+			assert.Equal(t, name != "no versions", again == second, "without a version nothing is known to be the same")
+		})
+	}
 }

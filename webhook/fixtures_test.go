@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
@@ -60,6 +62,15 @@ func published() []RuntimeClass {
 		granting("web", "NET_BIND_SERVICE"),
 		granting("general-purpose", everyCapability...),
 	}
+}
+
+// stored gives classes what an API server gives them; others are never taken for
+// the same by what read them before.
+func stored(classes []RuntimeClass) []RuntimeClass {
+	for i := range classes {
+		classes[i].UID, classes[i].ResourceVersion = types.UID("uid-of-"+classes[i].Name), strconv.Itoa(100+i)
+	}
+	return classes
 }
 
 // box is a container under construction.

@@ -16,6 +16,7 @@ type reviewer struct {
 	// cached and live read the same API; live alone may refuse.
 	cached  client.Reader
 	live    client.Reader
+	reads   *classReads // of both
 	classes *sharedRead // of live
 	metrics *metrics
 }
@@ -90,30 +91,34 @@ func (r *reviewer) review(ctx context.Context, req admission.Request) (a answer)
 	}
 	// What the cache accepts is accepted: it costs no request, and a class that
 	// was removed a moment ago only lets through what the provider judges again.
-	if c.Classes, err = readClasses(ctx, r.cached); err == nil {
-		if v := Validate(c); len(v.Refused) == 0 {
+	var v Verdict
+	if c.Classes, err = r.reads.read(ctx, r.cached); err == nil {
+		if v = Validate(c); len(v.Refused) == 0 {
 			return r.accepted(s, c, v)
 		}
 	}
 	if same() {
 		return answer{outcome: OutcomeAllowed}
 	}
-	return r.judgeLive(ctx, req, s, c, storedErr)
+	return r.judgeLive(ctx, req, s, c, v, storedErr)
 }
 
 // judgeLive decides about an object that the cache would have refused: only
-// what is true on the API server now may do that.
-func (r *reviewer) judgeLive(ctx context.Context, req admission.Request, s *subject, c Case, storedErr error) answer {
+// what is true on the API server now may do that. v is the verdict by
+// c.Classes, the classes of the cache; those are nil if it could not be read.
+func (r *reviewer) judgeLive(ctx context.Context, req admission.Request, s *subject, c Case, v Verdict, storedErr error) answer {
 	if storedErr != nil {
 		return r.inDoubt(s, &storedUndecodable{storedErr})
 	}
-	var err error
-	if c.Classes, err = r.classes.get(ctx); err != nil {
+	classes, err := r.classes.get(ctx)
+	if err != nil {
 		return r.inDoubt(s, err)
 	}
-	v := Validate(c)
-	if len(v.Refused) == 0 {
-		return r.accepted(s, c, v)
+	if classes != c.Classes {
+		c.Classes = classes
+		if v = Validate(c); len(v.Refused) == 0 {
+			return r.accepted(s, c, v)
+		}
 	}
 	if r.resource.submitted {
 		return answer{outcome: OutcomeRefused, subject: s, verdict: v}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -32,6 +33,8 @@ const (
 	// budgetSpare is kept back for the way: the API server rounds the timeout
 	// up to whole seconds when it sends it.
 	budgetSpare = time.Second
+
+	mediaJSON = "application/json"
 )
 
 // ServeHTTP answers one AdmissionReview, version v1. Whatever is not a review
@@ -119,7 +122,7 @@ func readReview(ctx context.Context, w http.ResponseWriter, req *http.Request) (
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, &badRequest{http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "a review is sent by POST"}
 	}
-	if t, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || t != "application/json" {
+	if !isJSON(req.Header.Get("Content-Type")) {
 		return nil, &badRequest{http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 			fmt.Sprintf("a review is application/json, not %q", clip(req.Header.Get("Content-Type"), maxQuoted))}
 	}
@@ -143,17 +146,21 @@ func readReview(ctx context.Context, w http.ResponseWriter, req *http.Request) (
 	return review, nil
 }
 
+// isJSON tells a content type, which an API server sends without parameters.
+func isJSON(contentType string) bool {
+	if contentType == mediaJSON {
+		return true
+	}
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && t == mediaJSON
+}
+
 // readBody reads at most maxBody bytes, and stops when ctx ends.
 func readBody(ctx context.Context, w http.ResponseWriter, req *http.Request) ([]byte, *badRequest) {
-	connection := http.NewResponseController(w)
-	if deadline, ok := ctx.Deadline(); ok {
-		// A body that never ends must not hold this request for ever. Where the
-		// connection knows no deadline (in tests), nothing is lost.
-		_ = connection.SetReadDeadline(deadline)
-	}
 	if req.Body == nil {
 		return nil, notReview("the body is empty")
 	}
+	defer endReads(ctx, w)()
 	// Where the sender tells the length, the body is read into one piece of memory.
 	var read bytes.Buffer
 	read.Grow(int(min(max(req.ContentLength, 0), maxBody)) + bytes.MinRead)
@@ -169,10 +176,28 @@ func readBody(ctx context.Context, w http.ResponseWriter, req *http.Request) ([]
 		return nil, &badRequest{http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge,
 			fmt.Sprintf("the body is over %d bytes", maxBody)}
 	}
-	// Left in place, the deadline would end the context of the request. After a
-	// failed read it must stay, since the server reads on before it answers.
-	_ = connection.SetReadDeadline(time.Time{})
 	return body, nil
+}
+
+// endReads ends reads of the body when ctx ends: a body that never ends must not
+// hold its request for ever. Call what it returns when no read is under way.
+//
+// A deadline set beforehand and lifted after the body would do, but costs HTTP/2
+// two messages for each review. Where the connection knows no deadline (in tests),
+// nothing is lost. After a failed read it stays, since the server reads on before
+// it answers.
+func endReads(ctx context.Context, w http.ResponseWriter) (done func()) {
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+	})
+	return func() {
+		if !stop() {
+			// w may not be used once its handler has returned.
+			<-ended
+		}
+	}
 }
 
 // withBudget ends the context before the API server gives up, so that it is
@@ -180,14 +205,19 @@ func readBody(ctx context.Context, w http.ResponseWriter, req *http.Request) ([]
 // leaves half of it.
 func withBudget(req *http.Request) (context.Context, context.CancelFunc) {
 	budget := maxBudget
-	if timeout, err := time.ParseDuration(req.URL.Query().Get("timeout")); err == nil && timeout > 0 {
+	// An API server sends nothing else in the query.
+	sent, alone := strings.CutPrefix(req.URL.RawQuery, "timeout=")
+	if !alone || strings.ContainsAny(sent, "&%;+") {
+		sent = req.URL.Query().Get("timeout")
+	}
+	if timeout, err := time.ParseDuration(sent); err == nil && timeout > 0 {
 		budget = min(budget, max(timeout-budgetSpare, timeout/2))
 	}
 	return context.WithTimeoutCause(req.Context(), budget, errSlow)
 }
 
 func write(ctx context.Context, w http.ResponseWriter, code int, body any) {
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", mediaJSON)
 	w.WriteHeader(code)
 	if err := json.NewEncoder(w).Encode(body); err != nil {
 		// The connection is gone, and with it whoever asked.

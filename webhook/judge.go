@@ -1,6 +1,9 @@
 package webhook
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // judge asks the rules about one case, entry by entry, and gathers what they
 // say.
@@ -15,8 +18,9 @@ type judge struct {
 	unresolved bool
 	warnings   []string
 	kept       int
-	// Parts of messages, the same for every entry and made when first needed.
-	grants, alternative string
+	// alternative is part of messages, the same for every entry and made when
+	// first needed.
+	alternative string
 }
 
 func newJudge(c *Case) *judge {
@@ -30,6 +34,7 @@ func (j *judge) container(i int) {
 	first := len(j.refused)
 	featureSaid := false
 	var kept map[reason][]string
+	at := "" // the path of the list, made when first needed
 	for k, written := range ctr.adds() {
 		rule, ok := j.entry(written)
 		if ok {
@@ -45,14 +50,16 @@ func (j *judge) container(i int) {
 		}
 		j.unresolved = j.unresolved || j.class == nil
 		f := Finding{Rule: rule, Class: j.name, Container: ctr.Name, Capability: written}
-		at := j.c.Path.Child("sandbox", "containers").Index(i).Child("securityContext", "capabilities", "add")
+		if at == "" {
+			at = j.c.Path.Child("sandbox", "containers").Index(i).Child("securityContext", "capabilities", "add").String()
+		}
 		switch rule {
 		case RuleAll:
-			f.Err = refuseAll(at.Index(k))
+			f.Err = refuseAll(indexed(at, k))
 		case RuleSpelling:
-			f.Err = refuseSpelling(written, at.Index(k))
+			f.Err = refuseSpelling(written, indexed(at, k))
 		case RuleGrant:
-			f.Err = refuseGrant(j.class, written, j.granted(), j.instead(), at.Index(k))
+			f.Err = refuseGrant(j.class, written, j.instead(), indexed(at, k))
 		case RuleFeature:
 			if !featureSaid {
 				// Its path is the shortest, so it comes before those of entries.
@@ -95,13 +102,6 @@ func (j *judge) entry(written string) (against Rule, ok bool) {
 	return "", true
 }
 
-func (j *judge) granted() string {
-	if j.grants == "" {
-		j.grants = granted(j.class)
-	}
-	return j.grants
-}
-
 func (j *judge) instead() string {
 	if j.alternative == "" {
 		j.alternative = alternative(j.c.Classes, j.c.Runtime)
@@ -117,6 +117,10 @@ func (j *judge) findings() []Finding {
 	if !j.unresolved {
 		return j.refused
 	}
-	err := refuseClass(j.c.Classes, j.c.Runtime.Class, j.c.Path.Child("class"))
+	err := refuseClass(j.c.Classes, j.c.Runtime.Class, j.c.Path.Child("class").String())
 	return append([]Finding{{Rule: RuleClass, Class: j.name, Err: err}}, j.refused...)
 }
+
+// indexed is the path of an entry of a list. A field.Path is made anew for each
+// entry and walked up again to be shown.
+func indexed(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }

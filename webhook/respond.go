@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -19,7 +20,7 @@ func (r *reviewer) respond(req admission.Request, a answer) admission.Response {
 	name := nameOf(req, a.subject)
 	switch a.outcome {
 	case OutcomeRefused:
-		return denied(apierrors.NewInvalid(schema.GroupKind{Group: Group, Kind: r.resource.kind}, name, a.verdict.Errors()).Status())
+		return denied(invalid(r.resource.kind, name, a.verdict.Errors()))
 	case OutcomeDoubtRefused:
 		return denied(doubtStatus(r.resource, name, a.doubt))
 	case OutcomeDoubtAllowed:
@@ -45,6 +46,33 @@ func described(what string, v Verdict) []string {
 		out[i] = what + ": " + where + f.Err.Detail
 	}
 	return out
+}
+
+// invalid is what apierrors.NewInvalid makes, word for word; that one joins the
+// causes in a time that grows with the square of their number.
+func invalid(kind, name string, errs field.ErrorList) metav1.Status {
+	causes := make([]metav1.StatusCause, len(errs))
+	texts := make([]string, 0, len(errs))
+	said := make(map[string]bool, len(errs))
+	for i, err := range errs {
+		body := err.ErrorBody()
+		causes[i] = metav1.StatusCause{Type: metav1.CauseType(err.Type), Message: body, Field: err.Field}
+		if text := err.Field + ": " + body; !said[text] {
+			said[text] = true
+			texts = append(texts, text)
+		}
+	}
+	text := strings.Join(texts, ", ")
+	if len(texts) > 1 {
+		text = "[" + text + "]"
+	}
+	return metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusUnprocessableEntity,
+		Reason:  metav1.StatusReasonInvalid,
+		Details: &metav1.StatusDetails{Group: Group, Kind: kind, Name: name, Causes: causes},
+		Message: kind + "." + Group + " " + strconv.Quote(name) + " is invalid: " + text,
+	}
 }
 
 func denied(s metav1.Status) admission.Response {

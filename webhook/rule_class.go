@@ -14,19 +14,19 @@ import (
 //	runtime class "x" does not exist; there are "a", "b"
 //	no runtime class is the default; choose one of "a", "b"
 //	"a" and "b" are both the default; choose one
-func refuseClass(classes *Classes, name string, path *field.Path) *field.Error {
+func refuseClass(classes *Classes, name, path string) *field.Error {
 	switch {
 	case name != "":
 		return &field.Error{
 			Type:     field.ErrorTypeNotSupported,
-			Field:    path.String(),
+			Field:    path,
 			BadValue: clip(name, maxQuoted),
 			Detail:   fmt.Sprintf("runtime class %s does not exist; %s", quote(name), there(quotedAll(classes.names()))),
 		}
 	case len(classes.defaults) == 0:
-		return field.Required(path, "no runtime class is the default; "+choose(quotedAll(classes.names())))
+		return required(path, "no runtime class is the default; "+choose(quotedAll(classes.names())))
 	default:
-		return field.Required(path, all(quotedAll(classes.defaults))+" the default; choose one")
+		return required(path, all(quotedAll(classes.defaults))+" the default; choose one")
 	}
 }
 

@@ -1,10 +1,6 @@
 package webhook
 
-import (
-	"fmt"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
+import "k8s.io/apimachinery/pkg/util/validation/field"
 
 // Rule grant: a capability must be among those the class grants. Names that no
 // kernel knows are refused here too, since no class can list them. Said once an
@@ -14,21 +10,12 @@ import (
 //	capability "SYS_ADMIN" (written "cap_sys_admin") is not granted by runtime
 //	class "web", which grants NET_BIND_SERVICE; no runtime class grants
 //	everything this object adds
-func refuseGrant(c *class, written, grants, alternative string, path *field.Path) *field.Error {
+func refuseGrant(c *class, written, alternative, path string) *field.Error {
 	name := quote(Canonical(written))
 	if as := quote(written); as != name {
 		name += " (written " + as + ")"
 	}
-	return field.Forbidden(path, fmt.Sprintf("capability %s is not granted by runtime class %s, which grants %s; %s",
-		name, quote(c.name), grants, alternative))
-}
-
-// granted lists what a class grants.
-func granted(c *class) string {
-	if len(c.grants) == 0 {
-		return "none"
-	}
-	return listed(bareAll(c.grants))
+	return forbidden(path, "capability "+name+" is not granted by runtime class "+quote(c.name)+", which grants "+c.granted+"; "+alternative)
 }
 
 // alternative says which class would do: the first by name that grants
@@ -42,7 +29,7 @@ func alternative(classes *Classes, r *Runtime) string {
 		}
 	}
 	if c := classes.granting(adds); c != nil {
-		return fmt.Sprintf("runtime class %s grants everything this object adds", quote(c.name))
+		return "runtime class " + quote(c.name) + " grants everything this object adds"
 	}
 	return "no runtime class grants everything this object adds"
 }

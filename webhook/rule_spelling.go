@@ -13,13 +13,13 @@ import (
 // entry, at ...add[i], of a capability that its class grants (or whose class is
 // not known): for one that it does not grant, the exact name would be refused
 // next. Of an entry that is nothing but the prefix no name is left to write.
-func refuseSpelling(written string, path *field.Path) *field.Error {
+func refuseSpelling(written, path string) *field.Error {
 	if Canonical(written) == "" {
-		return field.Invalid(path, clip(written, maxQuoted), `that names no capability; write one, such as "NET_BIND_SERVICE", without the CAP_ prefix`)
+		return misspelt(path, clip(written, maxQuoted), `that names no capability; write one, such as "NET_BIND_SERVICE", without the CAP_ prefix`)
 	}
 	how := "in capitals and without spaces"
 	if strings.HasPrefix(strings.ToUpper(strings.TrimSpace(written)), capPrefix) {
 		how = "without the CAP_ prefix"
 	}
-	return field.Invalid(path, clip(written, maxQuoted), fmt.Sprintf("write %s, %s", quote(Canonical(written)), how))
+	return misspelt(path, clip(written, maxQuoted), fmt.Sprintf("write %s, %s", quote(Canonical(written)), how))
 }

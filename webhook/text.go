@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 const (
@@ -60,4 +62,17 @@ func clip(s string, limit int) string {
 	}
 	runes := []rune(s)
 	return string(runes[:limit-3]) + "..."
+}
+
+// The causes of refusals, as package field makes them of a path.
+func forbidden(path, detail string) *field.Error {
+	return &field.Error{Type: field.ErrorTypeForbidden, Field: path, BadValue: "", Detail: detail}
+}
+
+func required(path, detail string) *field.Error {
+	return &field.Error{Type: field.ErrorTypeRequired, Field: path, BadValue: "", Detail: detail}
+}
+
+func misspelt(path, written, detail string) *field.Error {
+	return &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: written, Detail: detail}
 }

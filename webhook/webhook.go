@@ -64,11 +64,12 @@ func New(o Options) (*Webhook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
-	classes := &sharedRead{live: o.Live, clock: o.Clock, metrics: m}
+	reads := &classReads{}
+	classes := &sharedRead{live: o.Live, reads: reads, clock: o.Clock, metrics: m}
 	w := &Webhook{metrics: m}
 	for _, r := range resources {
 		w.reviewers = append(w.reviewers, &reviewer{
-			resource: r, mode: o.Mode, cached: o.Classes, live: o.Live, classes: classes, metrics: m,
+			resource: r, mode: o.Mode, cached: o.Classes, live: o.Live, reads: reads, classes: classes, metrics: m,
 		})
 	}
 	return w, nil

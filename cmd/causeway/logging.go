@@ -6,9 +6,11 @@ import (
 	"io"
 	"log"
 	"strconv"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/zapr"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"k8s.io/klog/v2"
@@ -39,7 +41,28 @@ func newLogger(w io.Writer, format string, verbosity int) logr.Logger {
 	// zapr maps V(n) to the zap level -n.
 	level := zap.NewAtomicLevelAt(zapcore.Level(-verbosity))
 	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), level)
+	if verbosity == 0 {
+		core = zapcore.NewSamplerWithOptions(core, time.Second, maxLines, keptLine, zapcore.SamplerHook(countDropped))
+	}
 	return zapr.NewLogger(zap.New(core, zap.AddCaller()))
+}
+
+// A customer's loop of refused requests must fill no disk: of each message so many lines are written in a second, and
+// beyond them each keptLine-th. Who asks for traces gets all.
+const (
+	maxLines = 100
+	keptLine = 100
+)
+
+var linesDropped = prometheus.NewCounter(prometheus.CounterOpts{
+	Name: "causeway_log_lines_dropped_total",
+	Help: "Lines of the log that were left out because more than " + strconv.Itoa(maxLines) + " of one message came in a second.",
+})
+
+func countDropped(_ zapcore.Entry, decision zapcore.SamplingDecision) {
+	if decision&zapcore.LogDropped != 0 {
+		linesDropped.Inc()
+	}
 }
 
 // logEverywhere makes the libraries log through the same logger: klog is client-go's, ctrl is controller-runtime's.

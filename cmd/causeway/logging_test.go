@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,4 +106,38 @@ func TestTextLogsAreForPeople(t *testing.T) {
 	var out bytes.Buffer
 	newLogger(&out, logText, 0).WithName("webhook").Info("Serving", "server", "reviews")
 	assert.Regexp(t, `^\S+\tINFO\twebhook\t\S+\tServing\t\{"server": "reviews"\}\n$`, out.String())
+}
+
+// Of a flood the first lines are written, and a sample of the rest.
+func TestAFloodOfOneMessageIsSampled(t *testing.T) {
+	flood := func(verbosity int) (floods, others int, dropped float64) {
+		var out bytes.Buffer
+		before := testutil.ToFloat64(linesDropped)
+		logger := newLogger(&out, logJSON, verbosity)
+		logger.Info("Capabilities not granted") // a second begins
+		for range 10_000 {
+			logger.Info("Capabilities not granted")
+		}
+		logger.Info("Reason changed")
+		all := messages(t, out.Bytes())
+		for _, m := range all {
+			if m == "Capabilities not granted" {
+				floods++
+			} else {
+				others++
+			}
+		}
+		return floods, others, testutil.ToFloat64(linesDropped) - before
+	}
+	written, others, dropped := flood(0)
+	assert.Equal(t, 10_001, written+int(dropped))
+	assert.GreaterOrEqual(t, written, maxLines+10_001/keptLine-1)
+	// Each second that passes meanwhile has a hundred of its own.
+	assert.Less(t, written, 5_000)
+	assert.Equal(t, 1, others, "another message has a count of its own")
+
+	written, others, dropped = flood(1)
+	assert.Equal(t, 10_001, written, "who asks for traces gets all")
+	assert.Equal(t, 1, others)
+	assert.Zero(t, dropped)
 }

@@ -23,5 +23,5 @@ func newBuildInfo() prometheus.Collector {
 
 // registerOwn registers what every sub-command shows.
 func registerOwn(registerer prometheus.Registerer, cert certs.Source) error {
-	return errors.Join(registerer.Register(newBuildInfo()), registerer.Register(certs.NewExpiry(cert)))
+	return errors.Join(registerer.Register(newBuildInfo()), registerer.Register(linesDropped), registerer.Register(certs.NewExpiry(cert)))
 }
