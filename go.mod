@@ -79,6 +79,7 @@ require (
 )
 
 require (
+	github.com/go-json-experiment/json v1.27.2
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.69.0
 	go.opentelemetry.io/otel v1.44.0
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc v1.44.0

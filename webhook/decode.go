@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
-	gojson "encoding/json"
-
-	"sigs.k8s.io/json"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // undecodable says which field of an object cannot be read, in the words of the
@@ -28,8 +28,9 @@ func (e *undecodable) Error() string {
 
 // decode reads an object as the API server does: names of fields are compared
 // exactly and unknown ones passed over. It is strict about the fields it knows,
-// since they decide: another type, or a field that stands there twice, is an
-// error of type *undecodable. into keeps what could be read.
+// since they decide: another type is an error of type *undecodable, and so is any
+// field that stands there twice, of which no API server ever sends one. An object
+// that was read in part is of no use.
 func decode(raw []byte, into any) error {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 {
@@ -39,17 +40,51 @@ func decode(raw []byte, into any) error {
 		// null would decode into anything.
 		return &undecodable{detail: "it is no JSON object"}
 	}
-	twice, err := json.UnmarshalStrict(raw, into, json.DisallowDuplicateFields)
-	var wrongType *gojson.UnmarshalTypeError
-	switch {
-	case errors.As(err, &wrongType):
-		return &undecodable{field: wrongType.Field, detail: fmt.Sprintf("must be %s, not %s", want(wrongType.Type), got(wrongType.Value))}
-	case err != nil:
-		return &undecodable{detail: err.Error()}
-	case len(twice) > 0:
-		return &undecodable{detail: twice[0].Error()}
+	err := json.Unmarshal(raw, into, asTheServer)
+	if err == nil {
+		return nil
 	}
-	return nil
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return &undecodable{detail: fmt.Sprintf("duplicate field %q", shown(syntax.JSONPointer))}
+		}
+		return &undecodable{detail: strings.TrimPrefix(syntax.Error(), "jsontext: ")}
+	}
+	var meaning *json.SemanticError
+	if !errors.As(err, &meaning) {
+		return &undecodable{detail: err.Error()}
+	}
+	if meaning.Err != nil { // a value of the right type, such as a time, that does not read as one
+		return &undecodable{field: shown(meaning.JSONPointer), detail: "cannot be read: " + meaning.Err.Error()}
+	}
+	return &undecodable{
+		field:  shown(meaning.JSONPointer),
+		detail: fmt.Sprintf("must be %s, not %s", want(meaning.GoType), got(meaning.JSONKind)),
+	}
+}
+
+// asTheServer has what is no UTF-8 replaced, as the API server does.
+var asTheServer = jsontext.AllowInvalidUTF8(true)
+
+// maxPath bounds a path in a message, in characters: what stands twice may be
+// anywhere in an object.
+const maxPath = 512
+
+// shown is a JSON pointer as paths are shown to the authors of objects.
+func shown(pointer jsontext.Pointer) string {
+	var out strings.Builder
+	for token := range pointer.Tokens() {
+		switch _, err := strconv.ParseUint(token, 10, 64); {
+		case err == nil:
+			out.WriteString("[" + token + "]")
+		case out.Len() > 0:
+			out.WriteString("." + token)
+		default:
+			out.WriteString(token)
+		}
+	}
+	return clip(out.String(), maxPath)
 }
 
 // want names the JSON type that a Go type is read from.
@@ -68,20 +103,20 @@ func want(t reflect.Type) string {
 	}
 }
 
-// got names the JSON type of a decoder's description, "number 5" among them.
-func got(value string) string {
-	switch name, _, _ := strings.Cut(value, " "); name {
-	case "array":
+// got names a JSON type.
+func got(kind jsontext.Kind) string {
+	switch kind {
+	case jsontext.KindBeginArray:
 		return "a list"
-	case "object":
+	case jsontext.KindBeginObject:
 		return "an object"
-	case "bool":
+	case jsontext.KindTrue, jsontext.KindFalse:
 		return "true or false"
-	case "string":
+	case jsontext.KindString:
 		return "a string"
-	case "number":
+	case jsontext.KindNumber:
 		return "a number"
 	default:
-		return value
+		return kind.String()
 	}
 }

@@ -143,7 +143,7 @@ func TestAFieldThatDoesNotDecodeIsNamedAtItsPath(t *testing.T) {
   "status": {
     "metadata": {},
     "status": "Failure",
-    "message": "Workload.compute.datumapis.com \"shop\" is invalid: spec.template.spec.runtime.sandbox.containers.securityContext.capabilities.add: Invalid value: must be a list, not a string",
+    "message": "Workload.compute.datumapis.com \"shop\" is invalid: spec.template.spec.runtime.sandbox.containers[0].securityContext.capabilities.add: Invalid value: must be a list, not a string",
     "reason": "Invalid",
     "details": {
       "name": "shop",
@@ -153,7 +153,7 @@ func TestAFieldThatDoesNotDecodeIsNamedAtItsPath(t *testing.T) {
         {
           "reason": "FieldValueTypeInvalid",
           "message": "Invalid value: must be a list, not a string",
-          "field": "spec.template.spec.runtime.sandbox.containers.securityContext.capabilities.add"
+          "field": "spec.template.spec.runtime.sandbox.containers[0].securityContext.capabilities.add"
         }
       ]
     },

@@ -54,7 +54,7 @@ func TestWhatIsNoReviewIsAnsweredByAStatus(t *testing.T) {
 		"a nil body":               {nil, func(r *http.Request) { r.Body = nil }, 400, bad("the body is empty")},
 		"an empty body":            {strings.NewReader(""), nil, 400, bad("the body is empty")},
 		"not JSON":                 {strings.NewReader("uid: 1"), nil, 400, bad("the body is no AdmissionReview: it is no JSON object")},
-		"half of JSON":             {strings.NewReader(`{"kind":`), nil, 400, bad("the body is no AdmissionReview: unexpected end of JSON input")},
+		"half of JSON":             {strings.NewReader(`{"kind":`), nil, 400, bad(`the body is no AdmissionReview: unexpected EOF within "/kind" after offset 8`)},
 		"null":                     {strings.NewReader(`null`), nil, 400, bad("the body is no AdmissionReview: it is no JSON object")},
 		"a list":                   {strings.NewReader(`[]`), nil, 400, bad("the body is no AdmissionReview: it is no JSON object")},
 		"no kind":                  {strings.NewReader(`{"request":{"uid":"1"}}`), nil, 400, bad(`a review is AdmissionReview of admission.k8s.io/v1, not "" of ""`)},
