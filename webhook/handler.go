@@ -31,15 +31,15 @@ var (
 // other request, since nothing is written.
 func (r *reviewer) Handle(ctx context.Context, req admission.Request) admission.Response {
 	ctx, span := startSpan(ctx, spanReview)
-	a := r.review(ctx, req)
+	a := r.review(ctx, &req)
 	if r.mode == ModeWarn {
 		a.outcome = a.outcome.softened()
 	}
 	r.metrics.count(r.resource, a)
-	r.log(ctx, req, a)
-	resp := r.respond(req, a)
+	r.log(ctx, &req, a)
+	resp := r.respond(&req, a)
 	resp.UID = req.UID
-	endReview(span, r.resource, req, a)
+	endReview(span, r.resource, &req, a)
 	return resp
 }
 
@@ -55,7 +55,7 @@ type answer struct {
 
 // review judges one request. What a doubt does is decided here by resource:
 // whether the mode softens it is not.
-func (r *reviewer) review(ctx context.Context, req admission.Request) (a answer) {
+func (r *reviewer) review(ctx context.Context, req *admission.Request) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = r.inDoubt(a.subject, errPanic(p))
@@ -106,7 +106,7 @@ func (r *reviewer) review(ctx context.Context, req admission.Request) (a answer)
 // judgeLive decides about an object that the cache would have refused: only
 // what is true on the API server now may do that. v is the verdict by
 // c.Classes, the classes of the cache; those are nil if it could not be read.
-func (r *reviewer) judgeLive(ctx context.Context, req admission.Request, s *subject, c Case, v Verdict, storedErr error) answer {
+func (r *reviewer) judgeLive(ctx context.Context, req *admission.Request, s *subject, c Case, v Verdict, storedErr error) answer {
 	if storedErr != nil {
 		return r.inDoubt(s, &storedUndecodable{storedErr})
 	}
@@ -142,7 +142,7 @@ func (r *reviewer) judgeLive(ctx context.Context, req admission.Request, s *subj
 // judged tells whether a request is about what containers add. The
 // configuration sends nothing else; a status, a scale or a deletion that
 // arrives all the same must never be held up.
-func judged(req admission.Request) bool {
+func judged(req *admission.Request) bool {
 	return req.SubResource == "" &&
 		(req.Operation == admissionv1.Create || req.Operation == admissionv1.Update)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // respond turns an answer into what the API server passes on.
-func (r *reviewer) respond(req admission.Request, a answer) admission.Response {
+func (r *reviewer) respond(req *admission.Request, a answer) admission.Response {
 	name := nameOf(req, a.subject)
 	switch a.outcome {
 	case OutcomeRefused:
@@ -89,7 +89,7 @@ func allowed(warnings ...string) admission.Response {
 
 // nameOf returns the name of the object as its author knows it: one that has
 // none yet goes by the beginning of the name it will be given.
-func nameOf(req admission.Request, s *subject) string {
+func nameOf(req *admission.Request, s *subject) string {
 	if req.Name != "" || s == nil {
 		return req.Name
 	}
@@ -101,11 +101,11 @@ func nameOf(req admission.Request, s *subject) string {
 
 // log writes one line for a review that was, or would have been, refused or
 // that could not be judged, and none for any other.
-func (r *reviewer) log(ctx context.Context, req admission.Request, a answer) {
+func (r *reviewer) log(ctx context.Context, req *admission.Request, a answer) {
 	switch a.outcome {
 	case OutcomeRefused, OutcomeWouldRefuse:
 		logf.FromContext(ctx).Info("Capabilities not granted", append(r.about(req, a), "class", a.verdict.Refused[0].Class,
-			"causes", len(a.verdict.Refused), "reason", a.verdict.Refused[0].Err.Error())...)
+			"causes", len(a.verdict.Refused), "reason", a.verdict.Refused[0].Err)...)
 	case OutcomeDoubtRefused, OutcomeDoubtAllowed:
 		about := r.about(req, a)
 		var p *panicked
@@ -117,7 +117,7 @@ func (r *reviewer) log(ctx context.Context, req admission.Request, a answer) {
 }
 
 // about tells a log's reader which review is spoken of.
-func (r *reviewer) about(req admission.Request, a answer) []any {
+func (r *reviewer) about(req *admission.Request, a answer) []any {
 	return []any{r.resource.kind, klog.KRef(req.Namespace, nameOf(req, a.subject)),
 		"operation", req.Operation, "requestUID", req.UID, "outcome", a.outcome}
 }

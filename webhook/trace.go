@@ -67,7 +67,7 @@ func endShared(span trace.Span, call *classCall, err error) {
 }
 
 // endReview ends the span of a review.
-func endReview(span trace.Span, r *resource, req admission.Request, a answer) {
+func endReview(span trace.Span, r *resource, req *admission.Request, a answer) {
 	if !span.IsRecording() {
 		return
 	}
