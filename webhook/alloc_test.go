@@ -11,7 +11,8 @@ import (
 // A review that is allowed by what the cache holds is nearly every review, from
 // the bytes read to the bytes written. Most of what it allocates is the decoder's:
 // the review, then the object inside it; the test's own request and recorder are
-// some twenty. The bound, a quarter above what was measured, is there so that
+// some twenty. The bound, a quarter above what was measured with the
+// race detector, whose pools forget, is there so that
 // nobody makes it twice as dear unawares.
 func TestAnAllowedReviewAllocatesLittle(t *testing.T) {
 	h := hook(t, workloads, &reader{classes: stored(published())})
@@ -23,5 +24,5 @@ func TestAnAllowedReviewAllocatesLittle(t *testing.T) {
 			t.Error(answer.Body)
 		}
 	})
-	assert.LessOrEqual(t, got, 175.0)
+	assert.LessOrEqual(t, got, 112.0)
 }

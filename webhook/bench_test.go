@@ -21,7 +21,7 @@ func BenchmarkValidate(b *testing.B) {
 	for _, n := range []int{1, 10, 100} {
 		for name, names := range map[string][]string{"granted": {"CHOWN", "KILL"}, "refused": {"SYS_ADMN", "CAP_CHOWN"}} {
 			b.Run(fmt.Sprintf("containers=%d/%s", n, name), func(b *testing.B) {
-				c := Case{Runtime: runtimeOf("general-purpose", boxes(n, names...)...), Classes: classes, Path: workloads.fieldPath()}
+				c := Case{Runtime: runtimeOf("general-purpose", boxes(n, names...)...), Classes: classes, Path: workloads.at}
 				b.ReportAllocs()
 				for b.Loop() {
 					Validate(c)
@@ -53,7 +53,7 @@ func BenchmarkServeHTTP(b *testing.B) {
 func TestAGrantedObjectIsValidatedWithoutGarbage(t *testing.T) {
 	c := Case{
 		Runtime: runtimeOf("general-purpose", boxes(10, "CHOWN", "KILL")...),
-		Classes: NewClasses(published()), Path: workloads.fieldPath(),
+		Classes: NewClasses(published()), Path: workloads.at,
 	}
 	if got := testing.AllocsPerRun(100, func() { Validate(c) }); got > 2 {
 		t.Errorf("Validate of 10 granted containers allocates %v times, want at most twice", got)

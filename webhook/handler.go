@@ -81,7 +81,7 @@ func (r *reviewer) review(ctx context.Context, req *admission.Request) (a answer
 
 	a.subject = s // names the object should something panic
 
-	c := Case{Runtime: s.runtime, Path: r.resource.fieldPath()}
+	c := Case{Runtime: s.runtime, Path: r.resource.at}
 	var storedErr error
 	if update {
 		var stored *subject

@@ -114,8 +114,8 @@ type incoming struct {
 		Name        string                      `json:"name"`
 		Namespace   string                      `json:"namespace"`
 		Operation   admissionv1.Operation       `json:"operation"`
-		Object      apiruntime.RawExtension        `json:"object"`
-		OldObject   apiruntime.RawExtension        `json:"oldObject"`
+		Object      apiruntime.RawExtension     `json:"object"`
+		OldObject   apiruntime.RawExtension     `json:"oldObject"`
 	} `json:"request"`
 }
 

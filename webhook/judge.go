@@ -51,7 +51,7 @@ func (j *judge) container(i int) {
 		j.unresolved = j.unresolved || j.class == nil
 		f := Finding{Rule: rule, Class: j.name, Container: ctr.Name, Capability: written}
 		if at == "" {
-			at = j.c.Path.Child("sandbox", "containers").Index(i).Child("securityContext", "capabilities", "add").String()
+			at = indexed(j.c.Path.String()+".sandbox.containers", i) + ".securityContext.capabilities.add"
 		}
 		switch rule {
 		case RuleAll:

@@ -22,12 +22,9 @@ type resource struct {
 	submitted bool
 	// runtime leads to the runtime, as the fields of the JSON object.
 	runtime []string
-	decode  func(raw []byte) (*subject, error)
-}
-
-// fieldPath is runtime as messages show it.
-func (r *resource) fieldPath() *field.Path {
-	return field.NewPath(r.runtime[0], r.runtime[1:]...)
+	// at is runtime as messages show it.
+	at     *field.Path
+	decode func(raw []byte) (*subject, error)
 }
 
 // subject is one object under judgement.
@@ -46,7 +43,7 @@ type ownerRef struct {
 var (
 	workloads = &resource{
 		name: "workloads", kind: "Workload", path: PathWorkloads, submitted: true,
-		runtime: []string{"spec", "template", "spec", "runtime"},
+		runtime: []string{"spec", "template", "spec", "runtime"}, at: field.NewPath("spec", "template", "spec", "runtime"),
 		decode: func(raw []byte) (*subject, error) {
 			w := &Workload{}
 			err := decode(raw, w)
@@ -55,7 +52,7 @@ var (
 	}
 	workloadDeployments = &resource{
 		name: "workloaddeployments", kind: "WorkloadDeployment", path: PathWorkloadDeployments,
-		runtime: []string{"spec", "template", "spec", "runtime"},
+		runtime: []string{"spec", "template", "spec", "runtime"}, at: field.NewPath("spec", "template", "spec", "runtime"),
 		decode: func(raw []byte) (*subject, error) {
 			d := &WorkloadDeployment{}
 			err := decode(raw, d)
@@ -64,7 +61,7 @@ var (
 	}
 	instances = &resource{
 		name: "instances", kind: "Instance", path: PathInstances,
-		runtime: []string{"spec", "runtime"},
+		runtime: []string{"spec", "runtime"}, at: field.NewPath("spec", "runtime"),
 		decode: func(raw []byte) (*subject, error) {
 			i := &Instance{}
 			err := decode(raw, i)
@@ -79,11 +76,11 @@ var (
 func RuntimeOf(object client.Object) (*Runtime, *field.Path) {
 	switch o := object.(type) {
 	case *Workload:
-		return &o.Spec.Template.Spec.Runtime, workloads.fieldPath()
+		return &o.Spec.Template.Spec.Runtime, workloads.at
 	case *WorkloadDeployment:
-		return &o.Spec.Template.Spec.Runtime, workloadDeployments.fieldPath()
+		return &o.Spec.Template.Spec.Runtime, workloadDeployments.at
 	case *Instance:
-		return &o.Spec.Runtime, instances.fieldPath()
+		return &o.Spec.Runtime, instances.at
 	default:
 		return nil, nil
 	}

@@ -115,6 +115,6 @@ func TestWithoutATraceNothingIsAllocated(t *testing.T) {
 		_, owner := startSpan(part, spanOwner)
 		endSpan(owner, nil)
 		endShared(span, call, nil)
-		endReview(span, workloads, admission.Request{}, answer{})
+		endReview(span, workloads, &admission.Request{}, answer{})
 	}))
 }

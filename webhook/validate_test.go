@@ -94,7 +94,7 @@ func TestCausesComeInTheOrderOfTheirPaths(t *testing.T) {
 }
 
 func TestAnAnswerIsBoundedHoweverMuchIsRefused(t *testing.T) {
-	v := Validate(Case{Runtime: runtimeOf("web", boxes(20_000, "SYS_ADMIN")...), Classes: NewClasses(published()), Path: workloads.fieldPath()})
+	v := Validate(Case{Runtime: runtimeOf("web", boxes(20_000, "SYS_ADMIN")...), Classes: NewClasses(published()), Path: workloads.at})
 	if len(v.Refused) != 20_000 {
 		t.Errorf("Validate found %d causes, want all of 20000", len(v.Refused))
 	}
