@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -59,10 +58,9 @@ func newAPI(config *rest.Config) (*api, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client for the lease: %w", err)
 	}
-	scheme := newScheme()
 	config.APIPath = "/apis"
 	config.GroupVersion = &groupVersion
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.NegotiatedSerializer = newSerializer()
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	client, err := rest.RESTClientFor(config)
 	if err != nil {
@@ -207,7 +205,7 @@ func (a *api) workload(ctx context.Context, p ledger.Parent) (*ledger.Workload, 
 
 func (a *api) parent(ctx context.Context, p ledger.Parent, resource string, into interface {
 	runtime.Object
-	GetUID() types.UID
+	metav1.ObjectMetaAccessor
 }) error {
 	err := a.get(ctx, resource, p.Namespace, p.Name, into)
 	switch {
@@ -215,7 +213,7 @@ func (a *api) parent(ctx context.Context, p ledger.Parent, resource string, into
 		return errParentGone
 	case err != nil:
 		return fmt.Errorf("reading %s %s/%s: %w", p.Kind, p.Namespace, p.Name, err)
-	case into.GetUID() != p.UID:
+	case into.GetObjectMeta().GetUID() != p.UID:
 		return errParentGone
 	}
 	return nil

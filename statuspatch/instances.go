@@ -2,7 +2,6 @@ package statuspatch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -127,14 +126,11 @@ func decodeInstances(req admission.Request) (before, after *ledger.Instance, err
 }
 
 func decodeInstance(raw []byte) (*ledger.Instance, error) {
-	var o instanceObject
-	if err := json.Unmarshal(raw, &o); err != nil {
+	o, err := decodeObject(raw)
+	if err != nil {
 		return nil, err
 	}
-	if o.Kind != "Instance" || o.Name == "" {
-		return nil, fmt.Errorf("it is %s %q, not an Instance", o.GroupVersionKind(), o.Name)
-	}
-	return readInstance(&o), nil
+	return readInstance(o), nil
 }
 
 // unchanged tells that the write makes no difference to any parent.

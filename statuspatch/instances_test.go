@@ -138,7 +138,7 @@ func TestReviewAlwaysAllows(t *testing.T) {
 		"a paused parent is left alone, and its children still count in its Workload": {
 			prepare: func(t *testing.T, w *world) {
 				d := deploymentJSON(1, 1, provisioningJSON())
-				d["metadata"].(map[string]any)["annotations"] = map[string]any{annotationPaused: ""}
+				d["metadata"].(map[string]any)["annotations"] = map[string]any{"causeway.dev/paused": ""}
 				w.put(t, d)
 			},
 			wantOutcome: outcomeApplied, wantWorkload: crashingSentence,

@@ -1,7 +1,6 @@
 package statuspatch
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -26,7 +25,7 @@ func BenchmarkMemory(b *testing.B) {
 		list := make([]any, 0, instances)
 		for n := range instances {
 			o := &instanceObject{}
-			if err := json.Unmarshal(largeInstance(n, n/perDeployment), o); err != nil {
+			if err := unmarshal(largeInstance(n, n/perDeployment), o); err != nil {
 				b.Fatal(err)
 			}
 			slim, err := transform(o)
@@ -51,17 +50,17 @@ func BenchmarkMemory(b *testing.B) {
 func TestATransformedInstanceReadsTheSame(t *testing.T) {
 	for _, n := range []int{0, 1} {
 		whole, slim := &instanceObject{}, &instanceObject{}
-		require.NoError(t, json.Unmarshal(largeInstance(n, 7), whole))
-		require.NoError(t, json.Unmarshal(largeInstance(n, 7), slim))
+		require.NoError(t, unmarshal(largeInstance(n, 7), whole))
+		require.NoError(t, unmarshal(largeInstance(n, 7), slim))
 		deleted := metav1.Now()
-		whole.DeletionTimestamp, slim.DeletionTimestamp = &deleted, &deleted
+		whole.Metadata.DeletionTimestamp, slim.Metadata.DeletionTimestamp = &deleted, &deleted
 		source, _, _ := newSources(ledger.New(nil))
 		(&pods{}).follow(source)
 		_, err := source.Transformer()(slim)
 		require.NoError(t, err)
 		assert.Equal(t, readInstance(whole), readInstance(slim))
 		assert.Equal(t, observedInstance(whole), observedInstance(slim), "where Pods are observed")
-		assert.Empty(t, slim.Labels)
+		assert.Empty(t, slim.Metadata.Labels)
 	}
 }
 

@@ -1,12 +1,12 @@
 package statuspatch
 
 import (
-	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 )
@@ -18,11 +18,68 @@ import (
 // groupVersion is the API this package reads and patches.
 var groupVersion = schema.GroupVersion{Group: "compute.datumapis.com", Version: "v1alpha"}
 
+// objectMeta is what is read of an object's metadata. Most of the rest, and of
+// the whole object, are managed fields.
+type objectMeta struct {
+	Name              string                  `json:"name"`
+	Namespace         string                  `json:"namespace"`
+	UID               types.UID               `json:"uid"`
+	ResourceVersion   string                  `json:"resourceVersion"`
+	DeletionTimestamp *metav1.Time            `json:"deletionTimestamp"`
+	OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
+	Labels            struct {
+		Ordinal string `json:"compute.datumapis.com/instance-index"`
+	} `json:"labels"`
+	Annotations struct {
+		Paused *string `json:"causeway.dev/paused"`
+		// InitialEventsEnd marks the bookmark that ends a watch's first events,
+		// which client-go's reflectors wait for.
+		InitialEventsEnd string `json:"k8s.io/initial-events-end"`
+	} `json:"annotations"`
+}
+
+func (m *objectMeta) copy() objectMeta {
+	out := *m
+	out.DeletionTimestamp = m.DeletionTimestamp.DeepCopy()
+	out.OwnerReferences = slices.Clone(m.OwnerReferences)
+	for i := range out.OwnerReferences {
+		m.OwnerReferences[i].DeepCopyInto(&out.OwnerReferences[i])
+	}
+	if m.Annotations.Paused != nil {
+		paused := *m.Annotations.Paused
+		out.Annotations.Paused = &paused
+	}
+	return out
+}
+
+type named struct {
+	Metadata objectMeta `json:"metadata"`
+}
+
+// GetObjectMeta satisfies metav1.ObjectMetaAccessor, for client-go's reflectors,
+// which read the answer and never write to it: it is a copy.
+func (n *named) GetObjectMeta() metav1.Object {
+	m := &metav1.ObjectMeta{
+		Name: n.Metadata.Name, Namespace: n.Metadata.Namespace, UID: n.Metadata.UID,
+		ResourceVersion: n.Metadata.ResourceVersion, DeletionTimestamp: n.Metadata.DeletionTimestamp,
+	}
+	if end := n.Metadata.Annotations.InitialEventsEnd; end != "" {
+		m.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: end}
+	}
+	return m
+}
+
+var (
+	_ metav1.ObjectMetaAccessor = &instanceObject{}
+	_ metav1.ObjectMetaAccessor = &deploymentObject{}
+	_ metav1.ObjectMetaAccessor = &workloadObject{}
+)
+
 type instanceObject struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              instanceSpec `json:"spec"`
-	Status            struct {
+	metav1.TypeMeta `json:",inline"`
+	named
+	Spec   instanceSpec `json:"spec"`
+	Status struct {
 		Conditions []metav1.Condition `json:"conditions"`
 	} `json:"status"`
 
@@ -48,7 +105,7 @@ type instanceSpec struct {
 func (s *instanceSpec) UnmarshalJSON(data []byte) error {
 	type plain instanceSpec
 	var read plain
-	if json.Unmarshal(data, &read) == nil {
+	if unmarshal(data, &read) == nil {
 		*s = instanceSpec(read)
 	}
 	return nil
@@ -60,9 +117,9 @@ func (s *instanceSpec) UnmarshalJSON(data []byte) error {
 func (o *instanceObject) slim(observed bool) {
 	o.read = readInstance(o)
 	o.TypeMeta = metav1.TypeMeta{}
-	o.ObjectMeta = metav1.ObjectMeta{
-		Namespace: o.Namespace, Name: o.Name, UID: o.UID,
-		ResourceVersion: o.ResourceVersion, DeletionTimestamp: o.DeletionTimestamp,
+	o.Metadata = objectMeta{
+		Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: o.Metadata.UID,
+		ResourceVersion: o.Metadata.ResourceVersion, DeletionTimestamp: o.Metadata.DeletionTimestamp,
 	}
 	if !observed {
 		o.Spec, o.Status.Conditions = instanceSpec{}, nil
@@ -70,9 +127,9 @@ func (o *instanceObject) slim(observed bool) {
 }
 
 type deploymentObject struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
+	metav1.TypeMeta `json:",inline"`
+	named
+	Spec struct {
 		WorkloadRef struct {
 			Name string `json:"name"`
 			UID  string `json:"uid"`
@@ -93,9 +150,9 @@ type deploymentObject struct {
 }
 
 type workloadObject struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Status            struct {
+	metav1.TypeMeta `json:",inline"`
+	named
+	Status struct {
 		Replicas   *int32             `json:"replicas"`
 		Conditions []metav1.Condition `json:"conditions"`
 		Placements []placementObject  `json:"placements"`
@@ -122,7 +179,7 @@ type listOf[T any] struct {
 // DeepCopyObject satisfies runtime.Object.
 func (o *instanceObject) DeepCopyObject() runtime.Object {
 	out := *o
-	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Metadata = o.Metadata.copy()
 	out.Spec.Runtime.Sandbox.Containers = slices.Clone(o.Spec.Runtime.Sandbox.Containers)
 	out.Status.Conditions = copyConditions(o.Status.Conditions)
 	return &out
@@ -131,7 +188,7 @@ func (o *instanceObject) DeepCopyObject() runtime.Object {
 // DeepCopyObject satisfies runtime.Object.
 func (o *deploymentObject) DeepCopyObject() runtime.Object {
 	out := *o
-	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Metadata = o.Metadata.copy()
 	out.Spec.Replicas = copyInt32(o.Spec.Replicas)
 	out.Status.Replicas = copyInt32(o.Status.Replicas)
 	out.Status.Conditions = copyConditions(o.Status.Conditions)
@@ -141,7 +198,7 @@ func (o *deploymentObject) DeepCopyObject() runtime.Object {
 // DeepCopyObject satisfies runtime.Object.
 func (o *workloadObject) DeepCopyObject() runtime.Object {
 	out := *o
-	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Metadata = o.Metadata.copy()
 	out.Status.Replicas = copyInt32(o.Status.Replicas)
 	out.Status.Conditions = copyConditions(o.Status.Conditions)
 	out.Status.Placements = slices.Clone(o.Status.Placements)

@@ -2,7 +2,6 @@ package statuspatch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -171,14 +170,14 @@ func decodeBoth[O any, V any](oldRaw, incomingRaw []byte, kind string, read func
 
 func decode[O any, V any](raw []byte, kind string, read func(*O) *V) (*V, error) {
 	var meta metav1.TypeMeta
-	if err := json.Unmarshal(raw, &meta); err != nil {
+	if err := unmarshal(raw, &meta); err != nil {
 		return nil, err
 	}
 	if meta.Kind != kind {
 		return nil, fmt.Errorf("it is %s, not a %s", meta.GroupVersionKind(), kind)
 	}
 	o := new(O)
-	if err := json.Unmarshal(raw, o); err != nil {
+	if err := unmarshal(raw, o); err != nil {
 		return nil, err
 	}
 	return read(o), nil

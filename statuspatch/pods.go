@@ -213,10 +213,10 @@ func observedInstance(o *instanceObject) *podstore.Instance {
 	return &podstore.Instance{
 		Class:           intern(o.Spec.Runtime.Class),
 		Containers:      containers,
-		NamespacedName:  types.NamespacedName{Namespace: o.Namespace, Name: o.Name},
-		UID:             o.UID,
-		ResourceVersion: o.ResourceVersion,
-		Deleting:        o.DeletionTimestamp != nil,
+		NamespacedName:  types.NamespacedName{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name},
+		UID:             o.Metadata.UID,
+		ResourceVersion: o.Metadata.ResourceVersion,
+		Deleting:        o.Metadata.DeletionTimestamp != nil,
 		Conditions:      readConditions(o.Status.Conditions),
 	}
 }

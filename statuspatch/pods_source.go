@@ -82,7 +82,7 @@ func (p *pods) follow(s *source) {
 	}
 	s.forget = func(o any) {
 		forget(o)
-		i := o.(*instanceObject)
+		i := &o.(*instanceObject).Metadata
 		p.store.ForgetInstance(types.NamespacedName{Namespace: i.Namespace, Name: i.Name}, i.UID)
 	}
 	s.replace = func(list []any) {

@@ -2,7 +2,6 @@ package statuspatch
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -47,8 +46,8 @@ func (p *pods) correct(req admission.Request) (response admission.Response, err 
 	if err != nil {
 		return response, fmt.Errorf("decoding object: %w", err)
 	}
-	v, ok := p.store.Judge(types.NamespacedName{Namespace: incoming.Namespace, Name: incoming.Name}, incoming.UID)
-	if !ok || incoming.DeletionTimestamp != nil {
+	v, ok := p.store.Judge(types.NamespacedName{Namespace: incoming.Metadata.Namespace, Name: incoming.Metadata.Name}, incoming.Metadata.UID)
+	if !ok || incoming.Metadata.DeletionTimestamp != nil {
 		return response, nil
 	}
 	stored, coming := readConditions(old.Status.Conditions), readConditions(incoming.Status.Conditions)
@@ -65,11 +64,11 @@ func (p *pods) correct(req admission.Request) (response admission.Response, err 
 
 func decodeObject(raw []byte) (*instanceObject, error) {
 	var o instanceObject
-	if err := json.Unmarshal(raw, &o); err != nil {
+	if err := unmarshal(raw, &o); err != nil {
 		return nil, err
 	}
-	if o.Kind != "Instance" || o.Name == "" {
-		return nil, fmt.Errorf("it is %s %q, not an Instance", o.GroupVersionKind(), o.Name)
+	if o.Kind != "Instance" || o.Metadata.Name == "" {
+		return nil, fmt.Errorf("it is %s %q, not an Instance", o.GroupVersionKind(), o.Metadata.Name)
 	}
 	return &o, nil
 }

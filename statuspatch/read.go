@@ -13,9 +13,6 @@ import (
 )
 
 const (
-	labelOrdinal     = "compute.datumapis.com/instance-index"
-	annotationPaused = "causeway.dev/paused"
-
 	conditionAvailable     = "Available"
 	conditionReplicasReady = "ReplicasReady"
 )
@@ -26,12 +23,12 @@ func readInstance(o *instanceObject) *ledger.Instance {
 		return o.read
 	}
 	return &ledger.Instance{
-		NamespacedName:  types.NamespacedName{Namespace: intern(o.Namespace), Name: o.Name},
-		UID:             o.UID,
-		ResourceVersion: o.ResourceVersion,
+		NamespacedName:  types.NamespacedName{Namespace: intern(o.Metadata.Namespace), Name: o.Metadata.Name},
+		UID:             o.Metadata.UID,
+		ResourceVersion: o.Metadata.ResourceVersion,
 		Deployment:      deploymentOf(o),
-		Member:          rollup.Member{Ordinal: ordinalOf(o), Name: o.Name},
-		Contribution:    rollup.ReadInstance(o.DeletionTimestamp != nil, o.Status.Conditions),
+		Member:          rollup.Member{Ordinal: ordinalOf(o), Name: o.Metadata.Name},
+		Contribution:    rollup.ReadInstance(o.Metadata.DeletionTimestamp != nil, o.Status.Conditions),
 	}
 }
 
@@ -42,10 +39,10 @@ func intern(s string) string { return unique.Make(s).Value() }
 // controller or not: a projected Instance's is not. Never by label, which on a
 // projected Instance holds another plane's UID.
 func deploymentOf(o *instanceObject) ledger.Parent {
-	for _, ref := range o.OwnerReferences {
+	for _, ref := range o.Metadata.OwnerReferences {
 		if isOwner(ref, "WorkloadDeployment") {
 			return ledger.Parent{
-				Kind: ledger.KindDeployment, Namespace: intern(o.Namespace),
+				Kind: ledger.KindDeployment, Namespace: intern(o.Metadata.Namespace),
 				Name: intern(ref.Name), UID: types.UID(intern(string(ref.UID))),
 			}
 		}
@@ -63,7 +60,7 @@ func isOwner(ref metav1.OwnerReference, kind string) bool {
 }
 
 func ordinalOf(o *instanceObject) int {
-	n, err := strconv.Atoi(o.Labels[labelOrdinal])
+	n, err := strconv.Atoi(o.Metadata.Labels.Ordinal)
 	if err != nil || n < 0 {
 		return rollup.NoOrdinal
 	}
@@ -73,12 +70,12 @@ func ordinalOf(o *instanceObject) int {
 // readDeployment is what the ledger keeps of a WorkloadDeployment.
 func readDeployment(o *deploymentObject) *ledger.Deployment {
 	d := &ledger.Deployment{
-		Parent:          ledger.Parent{Kind: ledger.KindDeployment, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
-		ResourceVersion: o.ResourceVersion,
+		Parent:          ledger.Parent{Kind: ledger.KindDeployment, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: o.Metadata.UID},
+		ResourceVersion: o.Metadata.ResourceVersion,
 		Workload:        workloadOf(o),
 		Placement:       o.Spec.PlacementName,
-		Deleting:        o.DeletionTimestamp != nil,
-		Paused:          isPaused(o.Annotations),
+		Deleting:        o.Metadata.DeletionTimestamp != nil,
+		Paused:          isPaused(o.Metadata.Annotations.Paused),
 		Written:         o.Status.Replicas != nil,
 		ReadyReplicas:   o.Status.ReadyReplicas,
 		Conditions:      readConditions(o.Status.Conditions),
@@ -98,8 +95,8 @@ func readDeployment(o *deploymentObject) *ledger.Deployment {
 // workloadOf finds the Workload by the controller owner reference, else by the
 // reference in the spec, which is the one link that holds across planes.
 func workloadOf(o *deploymentObject) ledger.Parent {
-	w := ledger.Parent{Kind: ledger.KindWorkload, Namespace: o.Namespace}
-	for _, ref := range o.OwnerReferences {
+	w := ledger.Parent{Kind: ledger.KindWorkload, Namespace: o.Metadata.Namespace}
+	for _, ref := range o.Metadata.OwnerReferences {
 		if ref.Controller != nil && *ref.Controller && isOwner(ref, "Workload") {
 			w.Name, w.UID = ref.Name, ref.UID
 			return w
@@ -115,10 +112,10 @@ func workloadOf(o *deploymentObject) ledger.Parent {
 // readWorkload is what the ledger keeps of a Workload.
 func readWorkload(o *workloadObject) *ledger.Workload {
 	w := &ledger.Workload{
-		Parent:          ledger.Parent{Kind: ledger.KindWorkload, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
-		ResourceVersion: o.ResourceVersion,
-		Deleting:        o.DeletionTimestamp != nil,
-		Paused:          isPaused(o.Annotations),
+		Parent:          ledger.Parent{Kind: ledger.KindWorkload, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: o.Metadata.UID},
+		ResourceVersion: o.Metadata.ResourceVersion,
+		Deleting:        o.Metadata.DeletionTimestamp != nil,
+		Paused:          isPaused(o.Metadata.Annotations.Paused),
 		Written:         o.Status.Replicas != nil,
 		Conditions:      readConditions(o.Status.Conditions),
 		Placements:      make([]ledger.Placement, len(o.Status.Placements)),
@@ -130,10 +127,7 @@ func readWorkload(o *workloadObject) *ledger.Workload {
 }
 
 // isPaused: the annotation's presence pauses, unless it says "false".
-func isPaused(annotations map[string]string) bool {
-	value, ok := annotations[annotationPaused]
-	return ok && value != "false"
-}
+func isPaused(annotation *string) bool { return annotation != nil && *annotation != "false" }
 
 func readConditions(list []metav1.Condition) ledger.Conditions {
 	c := ledger.Conditions{Listed: list != nil}

@@ -47,7 +47,7 @@ func newSources(l *ledger.Ledger) (instances, deployments, workloads *source) {
 		example:  &instanceObject{},
 		observe:  func(o any) { l.ObserveInstance(readInstance(o.(*instanceObject))) },
 		forget: func(o any) {
-			i := o.(*instanceObject)
+			i := &o.(*instanceObject).Metadata
 			l.ForgetInstance(types.NamespacedName{Namespace: i.Namespace, Name: i.Name}, i.UID)
 		},
 		replace: func(list []any) { l.ReplaceInstances(convert(list, readInstance)) },
@@ -56,14 +56,14 @@ func newSources(l *ledger.Ledger) (instances, deployments, workloads *source) {
 		resource: resourceDeployments,
 		example:  &deploymentObject{},
 		observe:  func(o any) { l.ObserveDeployment(readDeployment(o.(*deploymentObject))) },
-		forget:   func(o any) { l.ForgetDeployment(o.(*deploymentObject).UID) },
+		forget:   func(o any) { l.ForgetDeployment(o.(*deploymentObject).Metadata.UID) },
 		replace:  func(list []any) { l.ReplaceDeployments(convert(list, readDeployment)) },
 	}
 	workloads = &source{
 		resource: resourceWorkloads,
 		example:  &workloadObject{},
 		observe:  func(o any) { l.ObserveWorkload(readWorkload(o.(*workloadObject))) },
-		forget:   func(o any) { l.ForgetWorkload(o.(*workloadObject).UID) },
+		forget:   func(o any) { l.ForgetWorkload(o.(*workloadObject).Metadata.UID) },
 		replace:  func(list []any) { l.ReplaceWorkloads(convert(list, readWorkload)) },
 	}
 	return instances, deployments, workloads
@@ -118,12 +118,8 @@ func (s *source) Resync() error { return nil }
 // Transformer lets go of what is not used while a list is gathered.
 func (s *source) Transformer() cache.TransformFunc {
 	return func(o any) (any, error) {
-		switch o := o.(type) {
-		case *instanceObject:
+		if o, ok := o.(*instanceObject); ok {
 			o.slim(s.observed)
-		case metav1.Object:
-			o.SetManagedFields(nil)
-			o.SetLabels(nil)
 		}
 		return o, nil
 	}

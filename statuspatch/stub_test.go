@@ -187,7 +187,7 @@ func instanceJSON(n, deployment int, conditions ...any) map[string]any {
 		"apiVersion": groupVersion.String(), "kind": "Instance",
 		"metadata": map[string]any{
 			"namespace": "shop", "name": fmt.Sprintf("i%d", n), "uid": fmt.Sprintf("uid-i%d", n), "resourceVersion": "50",
-			"labels": map[string]any{labelOrdinal: strconv.Itoa(n)},
+			"labels": map[string]any{"compute.datumapis.com/instance-index": strconv.Itoa(n)},
 			"ownerReferences": []any{map[string]any{
 				"apiVersion": groupVersion.String(), "kind": "WorkloadDeployment",
 				"name": fmt.Sprintf("d%d", deployment), "uid": fmt.Sprintf("uid-d%d", deployment),
@@ -272,7 +272,7 @@ func (w *world) put(t *testing.T, objects ...map[string]any) {
 func decoded[T any](t *testing.T, o map[string]any) *T {
 	t.Helper()
 	into := new(T)
-	require.NoError(t, json.Unmarshal(encoded(t, o), into))
+	require.NoError(t, unmarshal(encoded(t, o), into))
 	return into
 }
 
