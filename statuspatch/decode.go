@@ -1,6 +1,9 @@
 package statuspatch
 
 import (
+	"errors"
+	"io"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
@@ -29,6 +32,7 @@ func newSerializer() runtime.NegotiatedSerializer {
 	info.Serializer = decoder{info.Serializer, scheme}
 	stream := *info.StreamSerializer
 	stream.Serializer = eventDecoder{stream.Serializer}
+	stream.Framer = framer{stream.Framer}
 	info.StreamSerializer = &stream
 	return negotiated{factory, []runtime.SerializerInfo{info}}
 }
@@ -80,4 +84,40 @@ func (e eventDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, int
 		return nil, &kind, err
 	}
 	return event, &kind, nil
+}
+
+// framer splits a watch into its events.
+type framer struct{ runtime.Framer }
+
+// NewFrameReader satisfies runtime.Framer.
+func (framer) NewFrameReader(r io.ReadCloser) io.ReadCloser {
+	return &frames{Closer: r, values: jsontext.NewDecoder(r, asClientGo)}
+}
+
+type frames struct {
+	io.Closer
+	values *jsontext.Decoder
+	// rest is what is left of an event that did not fit; it is the decoder's until
+	// the next event is read.
+	rest []byte
+}
+
+// Read answers the next event, or with io.ErrShortBuffer a part of it.
+func (f *frames) Read(data []byte) (int, error) {
+	if len(f.rest) == 0 {
+		event, err := f.values.ReadValue()
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			// client-go compares: a watch that breaks off is begun anew and no error.
+			return 0, io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return 0, err
+		}
+		f.rest = event
+	}
+	n := copy(data, f.rest)
+	if f.rest = f.rest[n:]; len(f.rest) > 0 {
+		return n, io.ErrShortBuffer
+	}
+	return n, nil
 }

@@ -72,12 +72,16 @@ func objectDecoder(tb testing.TB) runtime.Decoder {
 // over and over.
 func watchEvents(tb testing.TB, event string) *clientwatch.Decoder {
 	tb.Helper()
+	return watchOf(tb, &again{line: []byte(event + "\n")})
+}
+
+func watchOf(tb testing.TB, r io.Reader) *clientwatch.Decoder {
+	tb.Helper()
 	object, stream, framer, err := runtime.NewClientNegotiator(newSerializer(), groupVersion).StreamDecoder(runtime.ContentTypeJSON, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	body := io.NopCloser(&again{line: []byte(event + "\n")})
-	return clientwatch.NewDecoder(streaming.NewDecoder(framer.NewFrameReader(body), stream), object)
+	return clientwatch.NewDecoder(streaming.NewDecoder(framer.NewFrameReader(io.NopCloser(r)), stream), object)
 }
 
 // again reads the same line for ever.

@@ -1,8 +1,11 @@
 package statuspatch
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -180,4 +183,49 @@ func TestEventsOfAWatchAreDecoded(t *testing.T) {
 		assert.Equal(t, apiwatch.Modified, kind)
 		assert.Equal(t, want, readInstance(o.(*instanceObject)))
 	}
+}
+
+// Of events that come in pieces, larger and smaller than any buffer, none is lost;
+// and the end of a watch is told in client-go's terms.
+func TestAWatchIsSplitIntoItsEvents(t *testing.T) {
+	frame := func(name string) string {
+		return `{"type":"ADDED","object":{"apiVersion":"compute.datumapis.com/v1alpha","kind":"Workload","metadata":{"name":"` + name + `"}}}`
+	}
+	long := strings.Repeat("x", 10_000)
+	broken := errors.New("read: connection reset by peer")
+	for name, tc := range map[string]struct {
+		last io.Reader
+		want error
+	}{
+		"closed":     {strings.NewReader("\n"), io.EOF},
+		"broken off": {strings.NewReader(`{"type":"ADD`), io.ErrUnexpectedEOF},
+		"reset":      {iotest.ErrReader(broken), broken},
+		"cut short":  {iotest.ErrReader(io.ErrUnexpectedEOF), io.ErrUnexpectedEOF},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream := io.MultiReader(strings.NewReader(frame("a")+"\n"+frame(long)+frame("b")+"\n"), tc.last)
+			events := watchOf(t, iotest.OneByteReader(stream))
+			for _, want := range []string{"a", long, "b"} {
+				_, o, err := events.Decode()
+				require.NoError(t, err)
+				assert.Equal(t, want, o.(*workloadObject).Metadata.Name)
+			}
+			_, _, err := events.Decode()
+			require.ErrorIs(t, err, tc.want)
+			if tc.want != broken {
+				assert.Equal(t, tc.want, err, "client-go compares")
+			}
+		})
+	}
+}
+
+// An event is answered before anything follows it.
+func TestAnEventIsNotHeldBack(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	events := watchOf(t, r)
+	go w.Write([]byte(`{"type":"MODIFIED","object":` + fullObjects["Instance"] + `}`))
+	_, o, err := events.Decode()
+	require.NoError(t, err)
+	assert.Equal(t, "api-main-us-east-1-2", o.(*instanceObject).Metadata.Name)
 }
