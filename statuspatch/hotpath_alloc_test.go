@@ -2,6 +2,7 @@ package statuspatch
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,4 +35,15 @@ func TestAnEventAllocatesWhatIsReadOfItsObject(t *testing.T) {
 		}
 	})
 	assert.LessOrEqual(t, decoding, 78.0)
+}
+
+// Of these some twenty are the test's own.
+func TestServingAReviewAllocatesLittle(t *testing.T) {
+	h, body := servedReview(t)
+	serving := testing.AllocsPerRun(100, func() {
+		if answer := served(h, body); answer.Code != http.StatusOK {
+			t.Error(answer.Body)
+		}
+	})
+	assert.LessOrEqual(t, serving, 85.0)
 }

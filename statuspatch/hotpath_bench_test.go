@@ -1,9 +1,14 @@
 package statuspatch
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +37,43 @@ func BenchmarkReviewUnchanged(b *testing.B) {
 			b.Fatal(result)
 		}
 	}
+}
+
+// BenchmarkServe is the way of a review from the bytes of its body to those of the
+// answer, but for what is decided.
+func BenchmarkServe(b *testing.B) {
+	h, body := servedReview(b)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if answer := served(h, body); answer.Code != http.StatusOK {
+			b.Fatal(answer.Body)
+		}
+	}
+}
+
+// servedReview is a handler that allows everything, and the body of a review.
+func servedReview(tb testing.TB) (http.Handler, []byte) {
+	tb.Helper()
+	m, err := newMetrics(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &shell{tenure: newTenure(time.Now), metrics: m, budget: DefaultBudget}
+	req := fullReview()
+	body, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: reviewType, Request: &req.AdmissionRequest})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s.handler(hookInstances, pass), body
+}
+
+func served(h http.Handler, body []byte) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "/x?timeout=3s", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, r)
+	return answer
 }
 
 // BenchmarkOverlayPatch is the merge into what another writer is about to store:

@@ -1,13 +1,18 @@
 package statuspatch
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/go-logr/logr"
@@ -65,9 +70,38 @@ func (s *shell) handler(h hook, review reviewer) http.Handler {
 		ctx, cancel := context.WithTimeoutCause(r.Context(), budgetOf(r, s.budget), errBudget)
 		defer cancel()
 		w.Header().Set("Content-Type", "application/json")
-		hook.ServeHTTP(w, r.WithContext(ctx))
+		s.serve(w, r.WithContext(ctx), hook)
 	})
 }
+
+// maxReview is how much of a body is read here; what is longer is no review.
+const maxReview = 7 << 20
+
+// serve answers what is plainly a review. All else is left to controller-runtime,
+// which says what is wrong with it, and reads a body four times: of a review that
+// changes nothing that was most of the cost.
+func (s *shell) serve(w http.ResponseWriter, r *http.Request, hook *admission.Webhook) {
+	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Content-Type") != "application/json" {
+		hook.ServeHTTP(w, r)
+		return
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxReview))
+	var review admissionv1.AdmissionReview
+	if err != nil || len(body) == maxReview || unmarshal(body, &review) != nil || review.TypeMeta != reviewType || review.Request == nil {
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+		hook.ServeHTTP(w, r)
+		return
+	}
+	response := hook.Handle(r.Context(), admission.Request{AdmissionRequest: *review.Request})
+	if err := json.NewEncoder(w).Encode(admissionv1.AdmissionReview{TypeMeta: reviewType, Response: &response.AdmissionResponse}); err != nil {
+		s.log.Error(err, "An answer could not be sent")
+	}
+}
+
+var reviewType = metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"}
 
 // budgetOf is the time a review may take: the API server's deadline, which it
 // sends in the URL, less the time to answer, and the limit at most.

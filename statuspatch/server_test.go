@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gomodules.xyz/jsonpatch/v2"
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
@@ -65,6 +68,38 @@ func TestBadInputGetsAnAnswer(t *testing.T) {
 				assert.Contains(t, answer.Body.String(), tc.want)
 			})
 		}
+	}
+}
+
+// What is answered here is what controller-runtime would have answered, and a
+// reviewer sees the request that it would have seen.
+func TestAReviewIsServedAsByControllerRuntime(t *testing.T) {
+	for name, response := range map[string]admission.Response{
+		"allowed": admission.Allowed(""),
+		"warned":  warned("careful"),
+		"patched": admission.Patched("", jsonpatch.NewOperation("add", "/status/conditions", []any{"<x>"})),
+		"errored": admission.Errored(http.StatusBadRequest, errNoReview),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			req := fullReview()
+			req.UserInfo = authenticationv1.UserInfo{Username: "u", Extra: map[string]authenticationv1.ExtraValue{"k": {"v"}}}
+			req.DryRun = new(bool)
+			body := encoded(t, admissionv1.AdmissionReview{TypeMeta: reviewType, Request: &req.AdmissionRequest})
+			var seen []admission.Request
+			want := served(&admission.Webhook{Handler: admission.HandlerFunc(func(_ context.Context, r admission.Request) admission.Response {
+				seen = append(seen, r)
+				return response
+			})}, body)
+			got := served(w.shell.handler(hookInstances, func(_ context.Context, r admission.Request) (admission.Response, outcome) {
+				seen = append(seen, r)
+				return response, outcomeApplied
+			}), body)
+			assert.Equal(t, want.Body.String(), got.Body.String())
+			assert.Equal(t, want.Code, got.Code)
+			require.Len(t, seen, 2)
+			assert.Equal(t, seen[0], seen[1])
+		})
 	}
 }
 
