@@ -22,7 +22,8 @@ func TestAReviewThatChangesNothingAllocatesItsTwoObjectsOnly(t *testing.T) {
 		}
 	})
 	reviewing := testing.AllocsPerRun(100, func() { h.review(ctx, req) })
-	assert.InDelta(t, decoding, reviewing, 4, "beyond the two objects there is the answer")
+	// A third object would be thirty; what pools forget differs by some five.
+	assert.InDelta(t, decoding, reviewing, 10, "beyond the two objects there is the answer")
 	assert.LessOrEqual(t, reviewing, 100.0)
 }
 
