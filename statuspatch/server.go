@@ -85,7 +85,11 @@ func (s *shell) serve(w http.ResponseWriter, r *http.Request, hook *admission.We
 		hook.ServeHTTP(w, r)
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxReview))
+	// Where the sender tells the length, the body is read into one piece of memory.
+	var read bytes.Buffer
+	read.Grow(int(min(max(r.ContentLength, 0), maxReview)) + bytes.MinRead)
+	_, err := read.ReadFrom(io.LimitReader(r.Body, maxReview))
+	body := read.Bytes()
 	var review admissionv1.AdmissionReview
 	if err != nil || len(body) == maxReview || unmarshal(body, &review) != nil || review.TypeMeta != reviewType || review.Request == nil {
 		r.Body = struct {

@@ -37,15 +37,16 @@ const maxAttempts = 8
 // one that runs and the one that comes next. Whoever wants the parent written
 // joins the next one, which computes its result from the ledger after it has
 // begun, hence with the contribution of everybody who joined it; so a thousand
-// waiters share two writes, and each waits for one and a half of them at most.
-// No waiter starves: the next commit begins when the running one ends, whatever
-// its outcome, and in a crowd a moment later (gather). A slow parent delays nobody else: each parent with a
-// line has a goroutine of its own, which ends with the line. A waiter that
-// gives up leaves at once; the commit goes on under its own deadline.
+// waiters share two writes, and each waits for one and a half of them at most,
+// and for a crowd to gather. No waiter starves: the next commit begins when the
+// running one ends, whatever its outcome, and in a crowd a moment later (gather).
+// A slow parent delays nobody else: each parent with a line has a goroutine of
+// its own, which ends with the line. A waiter that gives up leaves at once; the
+// commit goes on under its own deadline.
 //
-// Locking: mu guards lines and, through it, commit.why and waiters until that commit runs.
-// It is held for map operations only. A commit's result is written before its
-// done is closed and read after.
+// Locking: mu guards lines and, through it, commit.why and waiters until that
+// commit runs. It is held for map operations only. A commit's result is written
+// before its done is closed and read after.
 type writer struct {
 	api           *api
 	ledger        *ledger.Ledger

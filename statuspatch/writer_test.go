@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -194,4 +195,38 @@ func TestAFloodLeavesNothingBehind(t *testing.T) {
 	assert.Equal(t, ledger.Sizes{Instances: writers, Pending: writers, Deployments: 1, Workloads: 1}, w.ledger.Sizes())
 	w.writer.close()
 	assert.Empty(t, w.writer.lines)
+}
+
+func TestACrowdGathersBeforeTheNextWrite(t *testing.T) {
+	for name, tc := range map[string]struct {
+		waiters int
+		err     error
+		took    time.Duration
+		want    time.Duration
+	}{
+		"as long as the last one took": {64, nil, 7 * time.Millisecond, 7 * time.Millisecond},
+		"and no longer than a moment":  {64, nil, 2 * time.Second, maxGather},
+		"two are a crowd":              {2, nil, 7 * time.Millisecond, 7 * time.Millisecond},
+		"who is alone delays nobody":   {1, nil, 7 * time.Millisecond, 0},
+		"a failure is delay enough":    {64, errTooEarly, 7 * time.Millisecond, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				(&writer{ctx: t.Context()}).gather(&commit{waiters: tc.waiters, err: tc.err}, tc.took)
+				assert.Equal(t, tc.want, time.Since(began))
+			})
+		})
+	}
+}
+
+// The process ends, so nobody joins any more.
+func TestNobodyGathersWhenTheProcessEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		began := time.Now()
+		(&writer{ctx: ctx}).gather(&commit{waiters: 64}, time.Second)
+		assert.Zero(t, time.Since(began))
+	})
 }

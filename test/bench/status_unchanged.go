@@ -35,6 +35,9 @@ func statusUnchanged(ctx context.Context, e *env) (report.Table, error) {
 	if meanwhile.excluded() < writes {
 		return report.Table{}, errors.New("the API server did not judge every write by Causeway's match condition, so that it was not called proves nothing")
 	}
+	if err := e.profile(ctx, "status-unchanged", p.causeway.Sidecars[0], halfOf(own.writers, each, own.address)); err != nil {
+		return report.Table{}, err
+	}
 	return report.Table{
 		Title: "Status writes that touch no condition",
 		About: "64 writers write addresses into the statuses of their Instances. A match condition keeps such a write in the API server; what it\n" +
