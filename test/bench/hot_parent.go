@@ -37,7 +37,7 @@ func hotParentAgainst(ctx context.Context, e *env, p *planes) (report.Table, err
 		return report.Table{}, err
 	}
 
-	each := short(e, 4, 2)
+	each := short(e, 3, 2)
 	baseline := halfOf(yes.writers, each, yes.flip)
 	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: baseline, Other: halfOf(again.writers, each, again.flip)},

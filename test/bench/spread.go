@@ -23,7 +23,7 @@ func spread(ctx context.Context, e *env) (report.Table, error) {
 	if err := called(ctx, own); err != nil {
 		return report.Table{}, err
 	}
-	each := short(e, 3, 2)
+	each := short(e, 2, 2)
 	limit := halfOf(bare.writers, each, bare.flipAll)
 	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: limit, Other: halfOf(again.writers, each, again.flipAll)},
