@@ -22,7 +22,7 @@ func oneWriter(ctx context.Context, e *env) (report.Table, error) {
 	if err := called(ctx, own); err != nil {
 		return report.Table{}, err
 	}
-	each := short(e, 40, 10)
+	each := short(e, 25, 10)
 	threeWrites := halfOf(bare.writers, each, bare.flipAll)
 	taken, meanwhile, err := e.measureAndCount(ctx, p.causeway,
 		pairs.Comparison[half]{Base: threeWrites, Other: halfOf(again.writers, each, again.flipAll)},

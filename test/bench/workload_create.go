@@ -58,7 +58,7 @@ func workloadCreate(ctx context.Context, e *env) (report.Table, error) {
 			return report.Table{}, err
 		}
 	}
-	each := short(e, 15, 4)
+	each := short(e, 8, 4)
 	creating := func(name string, body func(*creator) []byte) func(context.Context) (half, error) {
 		c := customers[name]
 		return halfOf(c.writers, each, func(ctx context.Context, w writer, _ int) error { return c.create(ctx, w, body(c)) })
