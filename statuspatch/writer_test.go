@@ -1,10 +1,14 @@
 package statuspatch
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/causeway-webhook/causeway/statuspatch/ledger"
 )
@@ -228,5 +233,64 @@ func TestNobodyGathersWhenTheProcessEnds(t *testing.T) {
 		began := time.Now()
 		(&writer{ctx: ctx}).gather(&commit{waiters: 64}, time.Second)
 		assert.Zero(t, time.Since(began))
+	})
+}
+
+// slowServer is an API server that takes a while, in virtual time, and stores
+// nothing, so that each commit has something to write.
+type slowServer func() map[string]any
+
+// RoundTrip satisfies http.RoundTripper.
+func (a slowServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := json.Marshal(a())
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body)), Request: r,
+	}, err
+}
+
+// The line itself gathers: who comes in the moment after a crowd's write shares
+// the next one.
+func TestWhoComesWhileACrowdGathersSharesTheNextWrite(t *testing.T) {
+	const takes = 10 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		var began []time.Duration
+		start, version := time.Now(), 100
+		a, err := newAPI(&rest.Config{Host: "http://api", Transport: slowServer(func() map[string]any {
+			began = append(began, time.Since(start))
+			time.Sleep(takes) // virtual: inside synctest
+			version++
+			o := deploymentJSON(1, 1, provisioningJSON())
+			o["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(version)
+			return o
+		})})
+		require.NoError(t, err)
+		m, err := newMetrics(prometheus.NewRegistry())
+		require.NoError(t, err)
+		l, held := ledger.New(nil), newTenure(time.Now)
+		held.epoch = time.Now().Add(-time.Hour)
+		held.since.Store(1)
+		held.renewed.Store(int64(100 * time.Hour))
+		w := &writer{
+			api: a, ledger: l, tenure: held, metrics: m,
+			now: time.Now, timeout: time.Second, ctx: t.Context(), lines: map[ledger.Parent]*line{},
+		}
+		l.ObserveDeployment(readDeployment(decoded[deploymentObject](t, deploymentJSON(1, 1, provisioningJSON()))))
+		l.ObserveInstance(readInstance(decoded[instanceObject](t, instanceJSON(0, 1, crashingJSON()))))
+
+		p := deploymentParent("d1")
+		w.join(p, causeRequest)
+		synctest.Wait() // the first write is under way
+		crowd := w.join(p, causeRequest)
+		w.join(p, causeRequest)
+		time.Sleep(takes)
+		synctest.Wait() // the crowd's write is
+		next := w.join(p, causeRequest)
+		require.NoError(t, crowd.wait(t.Context()))
+		synctest.Wait()
+		assert.Same(t, next, w.join(p, causeRequest))
+		require.NoError(t, next.wait(t.Context()))
+		w.close()
+		assert.Equal(t, []time.Duration{0, takes, 3 * takes}, began, "one alone, the crowd, and after it has gathered the next")
 	})
 }

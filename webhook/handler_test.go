@@ -217,6 +217,10 @@ func TestReviews(t *testing.T) {
 func TestTheCacheMayAcceptAndOnlyALiveReadMayRefuse(t *testing.T) {
 	granted := created(workloads, "shop", object(t, "Workload", "shop", runtimeOf("new", ctr("app", "CHOWN"))))
 	with := []RuntimeClass{granting("new", "CHOWN")}
+	version := func(n string, class RuntimeClass) []RuntimeClass {
+		class.UID, class.ResourceVersion = "uid", n
+		return []RuntimeClass{class}
+	}
 	for name, tc := range map[string]struct {
 		cached, live []RuntimeClass
 		want         bool
@@ -224,6 +228,8 @@ func TestTheCacheMayAcceptAndOnlyALiveReadMayRefuse(t *testing.T) {
 		"a class published a moment ago is used":        {nil, with, true},
 		"a class removed a moment ago may still accept": {with, nil, true},
 		"a class in neither refuses":                    {nil, nil, false},
+		"a class changed a moment ago is judged anew":   {version("1", granting("new")), version("2", granting("new", "CHOWN")), true},
+		"a class that is the same still refuses":        {version("1", granting("new")), version("1", granting("new")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := hook(t, workloads, &reader{classes: tc.live}, func(o *Options) { o.Classes = &reader{classes: tc.cached} })

@@ -150,7 +150,7 @@ func (noCertificate) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, err
 // whenItMoves says what a metric's change asks of an operator.
 var whenItMoves = map[string]string{
 	"causeway_build_info":                           "Two versions at once for longer than a rollout takes: the rollout is stuck.",
-	"causeway_log_lines_dropped_total":              "Something happens hundreds of times a second, by the log most of all refusals: whose is in the lines that are written, and how often in the other metrics.",
+	"causeway_log_lines_dropped_total":              "Something happens more than a hundred times a second. The lines that are written tell what, and to whose object; the other metrics tell how often.",
 	"causeway_certificate_expiry_timestamp_seconds": "Nearer than a fifth of `lifetime_seconds`, or 0: renewal has stopped. See [operating.md](operating.md#causewaycertificateexpiressoon).",
 	"causeway_certificate_lifetime_seconds":         "A renewed certificate is good for another time than the one before: somebody changed its issuer or `--cert-lifetime`.",
 
